@@ -341,7 +341,8 @@ static int connect_and_wait(const char *port)
 	};
 	ours = rsocket(AF_INET, SOCK_STREAM, 0);
 	if (rconnect(ours, (struct sockaddr *)&name, sizeof(name)) ||
-	    rsend(ours, "x", 1, 0) != 1)
+	    rsend(ours, "x", 1, 0) != 1 || rrecv(ours, &name, 1, 0) != 1 ||
+	    rsend(ours, "z", 1, 0) != 1)
 		return 1;
 	pause();
 	return 0;
@@ -363,6 +364,8 @@ static pid_t start_peer(void)
 	}
 	ours = raccept(listener, NULL, NULL);
 	OK(ours >= 0);
+	IS(rrecv(ours, &byte, 1, 0), 1);
+	IS(rsend(ours, "y", 1, 0), 1);	/* mostly nothing is on its way then */
 	IS(rrecv(ours, &byte, 1, 0), 1);
 	return pid;
 }
