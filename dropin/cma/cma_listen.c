@@ -92,8 +92,9 @@ static int listen_on(struct cma_id *id, struct cma_device *device, int family,
 }
 
 /*
- * First where it is known to be: finding out all addresses takes a while, and a
- * RoCE device that connects meanwhile, as clients of perftest do, gets a reject.
+ * First at what is known: finding out all addresses takes a while, and a client
+ * on a RoCE device that connects meanwhile, as those of perftest do, gets a
+ * reject.
  */
 static int listen_on_all(struct cma_id *id, struct pier__list *all,
 			 uint16_t port, int backlog)
