@@ -400,6 +400,37 @@ static void an_attempt_that_is_released_sends_no_more_probes(void)
 	end();
 }
 
+static void a_request_between_two_listeners_of_rdma_cm_is_dropped(void)
+{
+	struct cmpair_end *a;
+
+	begin(8);
+	pier__soft_cm_report_timewait(pair->node[1].cm);
+	cm_unlisten(pair, 1);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	vnet_run(&pair->net, 10 * PIER__MS, NULL, NULL);
+	IS(sent(SOFT_MAD_REQ)->count, 1);
+	IS(sent(SOFT_MAD_REJ)->count, 0);
+	cm_listen(pair, 1, 4);
+	cm_run(pair, 10000);
+	IS(a->events[PIER__CM_RESPONSE], 1);
+	end();
+}
+
+static void a_request_long_after_a_listener_of_rdma_cm_is_rejected(void)
+{
+	struct cmpair_end *a;
+
+	begin(8);
+	pier__soft_cm_report_timewait(pair->node[1].cm);
+	cm_unlisten(pair, 1);
+	vnet_run(&pair->net, 1001 * PIER__MS, NULL, NULL);
+	a = cm_ask(pair, CM_SERVICE, NULL);
+	cm_run(pair, 10000);
+	refused(a);
+	end();
+}
+
 int main(void)
 {
 	TEST(no_listener_of_one_does_not_silence_the_other);
@@ -421,5 +452,7 @@ int main(void)
 	TEST(a_linux_server_is_met_at_port_4791);
 	TEST(the_next_time_it_is_asked_there_at_once);
 	TEST(an_attempt_that_is_released_sends_no_more_probes);
+	TEST(a_request_between_two_listeners_of_rdma_cm_is_dropped);
+	TEST(a_request_long_after_a_listener_of_rdma_cm_is_rejected);
 	return tap_done();
 }

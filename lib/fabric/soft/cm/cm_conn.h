@@ -127,6 +127,8 @@ struct soft_cm {
 	struct soft_cm_host *host;
 	struct pier__cm *owner;
 	bool reports_timewait;
+	uint16_t left_port;		/* of the last listener that ended, */
+	uint64_t left_at;		/* and when */
 	uint64_t guid;			/* ours */
 	uint32_t tid;			/* upper half of transaction IDs */
 	uint32_t psn;

@@ -10,6 +10,7 @@
 #include "fabric/soft/rc/qp.h"
 
 #define ACK_DELAY 15		/* code, as Linux: 134 ms */
+#define LEFT_WAIT (1000 * PIER__MS)	/* for a port's next listener */
 
 void pier__soft_cm_listen(struct soft_cm *cm, struct soft_cm_listener *listener)
 {
@@ -26,6 +27,8 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 	struct soft_cm_id *id;
 
 	pier__list_del(&listener->link);
+	cm->left_port = listener->listener.port;
+	cm->left_at = pier__soft_cm_now(cm);
 	PIER__LIST_EACH(pos, tmp, &cm->events) {
 		id = pier__container_of(pos, struct soft_cm_id, link);
 		if (id->listener != listener)
@@ -270,6 +273,19 @@ static void req_again(struct soft_cm_conn *conn, const struct soft_rx *rx)
 		pier__soft_cm_send(conn, conn->handshake->mad);
 }
 
+/*
+ * Programs for rdma_cm, such as perftest, listen twice on one port, and their
+ * clients crash if they are rejected in between.  A REQ that is dropped comes
+ * again.
+ */
+static bool listens_again_soon(const struct soft_cm *cm,
+			       const struct soft_mad *mad)
+{
+	return cm->reports_timewait &&
+	       (uint16_t)mad->service_id == cm->left_port &&
+	       pier__soft_cm_now(cm) < cm->left_at + LEFT_WAIT;
+}
+
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		       const struct soft_rx *rx)
 {
@@ -295,6 +311,10 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
 	if (!reason && conn)
 		reason = ROCE_REJ_STALE;
+	if (reason == ROCE_REJ_SERVICE_ID && listens_again_soon(cm, mad)) {
+		pier__soft_add(cm->ep->counters, SOFT_COUNTER(dropped), 1);
+		return;
+	}
 	if (reason) {
 		send_rej(cm, mad, rx, (enum roce_rej_reason)reason);
 		if (reason == ROCE_REJ_STALE &&
