@@ -43,7 +43,7 @@ static int find_way(struct soft_chan *chan, const struct ibv_ah_attr *attr,
  */
 static void receive_from_roce(struct soft_chan *chan, const struct in6_addr *to)
 {
-	if (!chan->roce_port_held &&
+	if (!chan->roce_port_held && !pier__sockaddr_is_group(to) &&
 	    pier__soft_gid_index(chan->chan.fdev, to) < 0)
 		chan->roce_port_held = pier__soft_chan_roce_port_use(chan,
 								     true);

@@ -47,16 +47,6 @@ static int pier_py_poll(struct pier_pe *pe, int64_t ns)
 	return n;
 }
 
-/* The same, then sleep. */
-static int pier_py_wait(struct pier_pe *pe, int64_t ns, int ms)
-{
-	int n = ms ? pier_py_poll(pe, ns) : 0;
-
-	if (n)
-		return n < 0 ? n : 0;
-	return pier_pe_wait(pe, ms);
-}
-
 /* A task that has ended, and its status; 0: there is none. */
 static uintptr_t pier_py_retrieve(struct pier_pe *pe, int *status)
 {
@@ -82,7 +72,6 @@ CONSTANTS = """
 FUNCTIONS = """
 struct pier_args pier_py_args(void);
 int pier_py_poll(struct pier_pe *, int64_t);
-int pier_py_wait(struct pier_pe *, int64_t, int);
 uintptr_t pier_py_retrieve(struct pier_pe *, int *);
 """
 

@@ -135,6 +135,8 @@ void pier__cma_use(struct cma_id *id, struct cma_device *device);
 void pier__cma_push(struct cma_event *event);
 /* Free what is queued for @id, requests to connect included. */
 void pier__cma_discard(struct cma_id *id);
+/* Those alone that tell of joining the group @gid. */
+void pier__cma_discard_joins(struct cma_id *id, const union ibv_gid *gid);
 /* Events of @id come by @channel from now on. */
 void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
 /* The next event of @channel, to be acknowledged; NULL: none. */

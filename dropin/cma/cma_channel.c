@@ -2,6 +2,7 @@
 /* Event channels: queues of events, each with an fd. */
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -131,6 +132,30 @@ void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel)
 		if (is_request(event_of(pos)))
 			event_of(pos)->event.id->channel = channel;
 		add(channel_of(channel), event_of(pos));
+	}
+	pthread_mutex_unlock(&pier__cma_lock);
+}
+
+static bool is_join(const struct cma_event *event, const union ibv_gid *gid)
+{
+	const struct rdma_cm_event *of = &event->event;
+
+	return of->event == RDMA_CM_EVENT_MULTICAST_JOIN &&
+	       !memcmp(&of->param.ud.ah_attr.grh.dgid, gid, sizeof(*gid));
+}
+
+void pier__cma_discard_joins(struct cma_id *id, const union ibv_gid *gid)
+{
+	struct pier__list *pos, *tmp;
+	struct cma_channel *channel;
+
+	pthread_mutex_lock(&pier__cma_lock);
+	channel = channel_of(id->id.channel);
+	PIER__LIST_EACH(pos, tmp, &channel->events) {
+		if (event_of(pos)->owner != id || !is_join(event_of(pos), gid))
+			continue;
+		take_out(channel, event_of(pos));
+		free(event_of(pos));
 	}
 	pthread_mutex_unlock(&pier__cma_lock);
 }

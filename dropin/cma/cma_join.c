@@ -194,6 +194,7 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 	if (!group)
 		return pier__cma_result(-EADDRNOTAVAIL);
 	free(group);
+	pier__cma_discard_joins(cma_of(id), &gid);
 	return 0;
 }
 

@@ -118,6 +118,19 @@ static int listen_on_all(struct cma_id *id, struct pier__list *all,
 	return err;
 }
 
+/* No address after all: a request that one of them has got is of none. */
+static void end_all(struct cma_id *id)
+{
+	pthread_mutex_lock(&pier__cma_lock);
+	id->closing = true;
+	pthread_mutex_unlock(&pier__cma_lock);
+	pier__cma_unlisten(id);
+	pier__cma_discard(id);
+	pthread_mutex_lock(&pier__cma_lock);
+	id->closing = false;
+	pthread_mutex_unlock(&pier__cma_lock);
+}
+
 /* @port 0: any that is free on all. */
 static int listen_once(struct cma_id *id, uint16_t port, int backlog)
 {
@@ -130,7 +143,7 @@ static int listen_once(struct cma_id *id, uint16_t port, int backlog)
 	if (!err && pier__list_empty(&id->listeners))
 		err = -EADDRNOTAVAIL;
 	if (err)
-		pier__cma_unlisten(id);
+		end_all(id);
 	return err;
 }
 

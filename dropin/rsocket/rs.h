@@ -114,6 +114,7 @@ struct rs {
 	uint8_t *send_ring;
 	struct rs_table *table;
 	int wake;			/* an eventfd: readable if something */
+	uint64_t alive_at;		/* pier__rs_alive() writes; 0: unset */
 	unsigned int sleepers;		/* changes while there are any */
 	unsigned int round, to_wake;	/* sleepers of rounds before this one */
 	bool again;			/* it has changed since */
@@ -180,8 +181,8 @@ bool pier__rs_greeted(struct rs *rs, const struct rs_hello *from, size_t len);
 int pier__rs_post(struct rs *rs, enum rs_op op, uint32_t value,
 		  const void *src, uint32_t len, uint64_t to, uint32_t key);
 /*
- * Nothing has come for RS_ALIVE_MS.  A peer that was killed sends nothing:
- * write no bytes to it, which fails if it is not there.
+ * A thread has waited for the peer.  One that was killed sends nothing: write no
+ * bytes to it, once in RS_ALIVE_MS, which fails if it is not there.
  */
 void pier__rs_alive(struct rs *rs);
 /* Handle what has come. */

@@ -105,8 +105,7 @@ static void all_sleep(const struct pollfd *fds, nfds_t count,
 	}
 }
 
-/* @idle: nothing has come. */
-static void all_awake(const struct sleeper *sleepers, nfds_t count, bool idle)
+static void all_awake(const struct sleeper *sleepers, nfds_t count)
 {
 	struct rs *rs;
 	nfds_t i;
@@ -116,8 +115,7 @@ static void all_awake(const struct sleeper *sleepers, nfds_t count, bool idle)
 		if (!rs)
 			continue;
 		pthread_mutex_lock(&rs->lock);
-		if (idle)
-			pier__rs_alive(rs);
+		pier__rs_alive(rs);
 		pier__rs_awake(rs, sleepers[i].round);
 		pier__rs_unlock(rs);
 	}
@@ -126,18 +124,16 @@ static void all_awake(const struct sleeper *sleepers, nfds_t count, bool idle)
 static int wait_once(struct pollfd *fds, nfds_t count, struct pollfd *own,
 		     struct sleeper *sleepers, uint64_t end)
 {
-	bool idle = false;
 	int n, err;
 
 	all_sleep(fds, count, own, sleepers);
 	n = check(fds, count);
 	if (!n) {
 		n = poll(own, count, pier__rs_wait_ms(end));
-		idle = !n;
 		n = n < 0 ? -1 : 0;
 	}
 	err = errno;
-	all_awake(sleepers, count, idle);
+	all_awake(sleepers, count);
 	errno = err;
 	return n;
 }

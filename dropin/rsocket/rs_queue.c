@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
+#include "core/clock.h"
 #include "dropin/rsocket/rs.h"
 
 #define RECEIVE (UINT64_C(1) << 63)	/* of a wr_id */
@@ -202,9 +203,14 @@ int pier__rs_post(struct rs *rs, enum rs_op op, uint32_t value,
 
 void pier__rs_alive(struct rs *rs)
 {
-	if (rs->state == RS_CONNECTED && pier__rs_all_sent(rs))
+	uint64_t now = pier__now();
+
+	if (rs->state != RS_CONNECTED || now < rs->alive_at)
+		return;
+	if (rs->alive_at && pier__rs_all_sent(rs))
 		pier__rs_post(rs, RS_WRITE, 0, NULL, 0, rs->peer_table.addr,
 			      rs->peer_table.key);
+	rs->alive_at = now + RS_ALIVE_MS * PIER__MS;
 }
 
 static void sent(struct rs *rs, uint64_t wr_id)

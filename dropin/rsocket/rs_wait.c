@@ -81,8 +81,7 @@ static int sleep_once(struct rs *rs, bool (*is)(const struct rs *rs),
 		ret = poll(&pfd, 1, pier__rs_wait_ms(end));
 		err = errno;
 		pthread_mutex_lock(&rs->lock);
-		if (!ret)
-			pier__rs_alive(rs);
+		pier__rs_alive(rs);
 	}
 	pier__rs_awake(rs, round);
 	if (ret < 0)

@@ -10,15 +10,16 @@ need rdmacm-utils mckey
 address=127.0.0.1
 messages=10
 
-# How many processes have joined: they have UDP port 53247.
-joined()
-{
-	cat /proc/net/udp /proc/net/udp6 2>/dev/null | grep -c ':CFFF '
-}
-
+# are_joined GROUP COUNT - as the kernel has it, whose addresses are backwards
 are_joined()
 {
-	[ "$(joined)" -ge "$1" ]
+	(
+		IFS=.
+		set -- $1 "$2"
+		awk -v group="$(printf '%02X%02X%02X%02X' $4 $3 $2 $1)" \
+		    -v count="$5" '$1 == group { all += $2 }
+		    END { exit all < count }' /proc/net/igmp
+	)
 }
 
 # receiver NUMBER GROUP [OPTION...]
@@ -54,32 +55,32 @@ received()
 
 each_receiver_gets_each_message()
 {
-	before=$(joined)
 	receiver 1 239.1.2.3
 	first=$!
 	receiver 2 239.1.2.3
 	second=$!
-	wait_for 30 are_joined $((before + 2))
+	wait_for 30 are_joined 239.1.2.3 2
 	sender 239.1.2.3 && received "$first" && received "$second"
 }
 
 # The sender's QP is not in the group.
 a_sender_may_be_no_receiver()
 {
-	before=$(joined)
 	receiver 1 239.1.2.4
 	first=$!
-	wait_for 30 are_joined $((before + 1))
+	wait_for 30 are_joined 239.1.2.4 1
 	sender 239.1.2.4 -o && received "$first"
 }
 
 what_is_sent_to_another_group_does_not_arrive()
 {
-	before=$(joined)
 	receiver 1 239.1.2.5
 	first=$!
-	wait_for 30 are_joined $((before + 1))
-	sender 239.1.2.6 || return 1
+	receiver 2 239.1.2.6
+	second=$!
+	wait_for 30 are_joined 239.1.2.5 1
+	wait_for 30 are_joined 239.1.2.6 1
+	sender 239.1.2.6 && received "$second" || return 1
 	kill -0 "$first" || return 1
 	sender 239.1.2.5 && received "$first"
 }

@@ -93,7 +93,10 @@ class Engine:
         try:
             while not is_over():
                 left = slice_of(limit)
-                err = lib.pier_py_wait(self.handle, POLL_NS, left)
+                # Polling takes a wake(): what it was for is looked at.
+                if left and (self.progress(POLL_NS) or is_over()):
+                    continue
+                err = lib.pier_pe_wait(self.handle, left)
                 if err not in (0, -errno.ETIMEDOUT):
                     raise error_of(err)
                 self._dispatch()
@@ -130,16 +133,17 @@ class Engine:
         self._polled += 1
         limit = time.monotonic_ns() + POLL_NS
         self._disarm()
-        while not is_over() and self._polls:
-            left = limit - time.monotonic_ns()
-            if left <= 0:
-                self._polls = False
-                self._polled = 0
-            elif self._loop is not None:
-                self._round(loop, left)
-            else:
-                return
-        self._resume()
+        try:
+            while not is_over() and self._polls and self._loop is not None:
+                left = limit - time.monotonic_ns()
+                if left <= 0:
+                    self._polls = False
+                    self._polled = 0
+                else:
+                    self._round(loop, left)
+        finally:
+            if self._loop is not None:
+                self._resume()
 
     def detach(self) -> None:
         """Undo attach()."""
