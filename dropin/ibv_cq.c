@@ -167,9 +167,8 @@ int pier__dropin_poll(struct ibv_cq *ibcq, int max, struct ibv_wc *wc)
 		more = take(cq, wc + n, max - n);
 		n = more >= 0 ? n + more : n ? n : more;
 		pier__soft_chan_send(chan, n);
+		pier__soft_chan_polled(chan, n);
 	}
-	if (!n)
-		pier__soft_chan_empty(chan);
 	pier__soft_chan_end(chan, 0);
 	return n;
 }

@@ -181,8 +181,8 @@ bool pier__rs_greeted(struct rs *rs, const struct rs_hello *from, size_t len);
 int pier__rs_post(struct rs *rs, enum rs_op op, uint32_t value,
 		  const void *src, uint32_t len, uint64_t to, uint32_t key);
 /*
- * A thread has waited for the peer.  One that was killed sends nothing: write no
- * bytes to it, once in RS_ALIVE_MS, which fails if it is not there.
+ * A thread has waited for the peer.  One that was killed sends nothing: write
+ * no bytes to it, once in RS_ALIVE_MS, which fails if it is not there.
  */
 void pier__rs_alive(struct rs *rs);
 /* Handle what has come. */

@@ -205,12 +205,16 @@ static void calls_that_receive_nothing_do_not_keep_the_helper_away(void)
 	end_close(&b);
 }
 
-/* As a poll does that finds the queue empty. */
+/* As a poll does of an empty queue, which is not that of the end. */
 static void poll_empty(struct watched *end)
 {
-	pier__soft_chan_begin(chan_of(end->chan));
-	pier__soft_chan_empty(chan_of(end->chan));
-	pier__soft_chan_end(chan_of(end->chan), 0);
+	struct soft_chan *chan = chan_of(end->chan);
+
+	pier__soft_chan_begin(chan);
+	pier__soft_ep_receive(chan->ep, false);
+	pier__soft_chan_send(chan, 0);
+	pier__soft_chan_polled(chan, 0);
+	pier__soft_chan_end(chan, 0);
 }
 
 static void poll_often(struct watched *end)
@@ -244,6 +248,41 @@ static void the_helper_is_away_while_queues_are_polled(void)
 		;
 	poll_often(&b);			/* memory may be polled now */
 	IS(chan->always, true);
+	end_close(&a);
+	end_close(&b);
+}
+
+/* They receive nothing. */
+static void calls_that_do_not_poll_bring_the_helper_back(void)
+{
+	open_pair();
+	poll_often(&b);
+	a.word = 1;
+	write_word(&a, &b);
+	while (b.word != 1)
+		call(&b);
+	end_close(&a);
+	end_close(&b);
+}
+
+/* One thread polls a queue while another waits for events of a second one. */
+static void an_armed_queue_is_called_by_polls_of_another(void)
+{
+	struct soft_chan *chan;
+
+	open_pair();
+	chan = chan_of(a.chan);
+	pier__soft_chan_begin(chan);
+	a.cq.armed = true;
+	pier__soft_chan_events(chan);
+	pier__soft_chan_end(chan, 0);
+	do
+		poll_empty(&a);
+	while (chan->always || !chan->checking);
+	write_word(&a, &b);
+	while (!atomic_load(&a.woken))
+		poll_empty(&a);
+	IS(chan->always, false);
 	end_close(&a);
 	end_close(&b);
 }
@@ -352,6 +391,8 @@ int main(void)
 	open_dev();
 	TEST(calls_that_receive_nothing_do_not_keep_the_helper_away);
 	TEST(the_helper_is_away_while_queues_are_polled);
+	TEST(calls_that_do_not_poll_bring_the_helper_back);
+	TEST(an_armed_queue_is_called_by_polls_of_another);
 	TEST(a_program_that_arms_a_queue_is_watched);
 	TEST(a_socket_is_not_watched_while_queues_are_polled);
 	TEST(what_the_helper_finds_taken_is_done_by_the_call);

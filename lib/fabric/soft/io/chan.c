@@ -191,8 +191,14 @@ static void set_always(struct soft_chan *chan, bool always)
 	pier__soft_helper_check(chan);
 }
 
-void pier__soft_chan_empty(struct soft_chan *chan)
+void pier__soft_chan_polled(struct soft_chan *chan, int n)
 {
+	unsigned int polls = atomic_load_explicit(&chan->polls,
+						  memory_order_relaxed);
+
+	atomic_store_explicit(&chan->polls, polls + 1, memory_order_relaxed);
+	if (n)
+		return;
 	if (chan->empties < SOFT_EMPTY_POLLS)
 		chan->empties++;
 	if (!pier__soft_chan_is_watched(chan))
@@ -246,6 +252,8 @@ void pier__soft_chan_end(struct soft_chan *chan, int did)
 		set_always(chan, true);
 	if (chan->armed || !chan->checking)
 		settle(chan, did);
+	else if (chan->verbs)	/* another thread may wait for a queue */
+		pier__soft_chan_notify(chan);
 	if (chan->always && !chan->checking)
 		end_watched(chan);
 	pier__soft_ep_leave(chan->ep);

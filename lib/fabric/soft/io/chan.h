@@ -69,8 +69,8 @@
  *                    A program that has found queues empty SOFT_EMPTY_POLLS
  *                    times, since it armed one or made no call, drives, so that
  *                    the helper stays away, as for others, until it finds no
- *                    call: but not if a peer has used memory by itself, which
- *                    needs no call to be seen.
+ *                    poll, as other calls receive nothing: but not if a peer
+ *                    has used memory by itself, which needs no call to be seen.
  *                    The helper that finds the program in a call does not wait
  *                    for its end, which would cost both a switch: the program
  *                    does the helper's work then (@due).  While the program
@@ -130,6 +130,7 @@ struct soft_chan {
 	atomic_bool always;		/* the helper is always watching */
 
 	atomic_uint calls;		/* of the program; it alone writes */
+	atomic_uint polls;		/* the same, of those: verbs */
 	atomic_bool recall;		/* the helper is to check at once */
 	atomic_bool checking;		/* the helper alone writes */
 	atomic_bool due;		/* the program drives for the helper */
@@ -196,10 +197,10 @@ void pier__soft_chan_end(struct soft_chan *chan, int did);
 int pier__soft_chan_send(struct soft_chan *chan, int n);
 
 /*
- * A program written for libibverbs has found a queue empty; it has armed one.
- * Between begin and end.
+ * A program written for libibverbs has received, in a poll of a queue that gave
+ * @n completions; it has armed a queue.  Between begin and end.
  */
-void pier__soft_chan_empty(struct soft_chan *chan);
+void pier__soft_chan_polled(struct soft_chan *chan, int n);
 void pier__soft_chan_events(struct soft_chan *chan);
 
 /* Between begin and end; or the helper, holding the endpoint. */

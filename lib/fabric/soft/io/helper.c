@@ -133,11 +133,17 @@ static void watch(struct soft_chan *chan, uint64_t now)
 	pier__soft_chan_sleep(chan);
 }
 
+/* Of the program's calls, those that drive. */
+static unsigned int calls_of(struct soft_chan *chan)
+{
+	return atomic_load_explicit(chan->verbs ? &chan->polls : &chan->calls,
+				    memory_order_relaxed);
+}
+
 /* Has the program made a call since the last has_called()? */
 static bool has_called(struct soft_chan *chan)
 {
-	unsigned int calls = atomic_load_explicit(&chan->calls,
-						  memory_order_relaxed);
+	unsigned int calls = calls_of(chan);
 	bool more = calls != chan->calls_seen;
 
 	chan->calls_seen = calls;
@@ -158,9 +164,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 	chan->driver = SOFT_HELPER;
 	pier__soft_chan_wake(chan);
 	for (i = 0; did && i < ROUNDS; i++) {
-		if (!chan->always &&
-		    atomic_load_explicit(&chan->calls, memory_order_relaxed) !=
-		    chan->calls_seen)
+		if (!chan->always && calls_of(chan) != chan->calls_seen)
 			break;
 		did = pier__soft_ep_drive(chan->ep);
 	}

@@ -234,10 +234,11 @@ static uint32_t pulled_packets(const struct soft_qp *qp,
 	const struct soft_io *io = qp->io;
 	uint32_t k = (uint32_t)(seq - wqe->first);
 	uint32_t n = wqe->packets - k, most = SOFT_PULL_MAX / qp->mtu;
+	uint32_t withdrawn;
 
 	if (wqe->length - k * qp->mtu < SOFT_PULL_MIN || !io->ops->pulls ||
 	    wqe->flags & IBV_SEND_INLINE || qp->req.board || qp->req.probe ||
-	    !io->ops->pulls(io))
+	    !io->ops->pulls(io, &withdrawn))
 		return 1;
 	return n < most ? n : most;
 }
@@ -260,7 +261,8 @@ static int put_data(struct soft_qp *qp, const struct soft_tx_note *note,
 	hdr->dma_len = wqe->length;
 	hdr->imm = wqe->imm;
 	hdr->invalidate = wqe->imm;
-	tx->pull = packets > 1;
+	/* Built before a failure, it is sent with what was before that. */
+	tx->pull = packets > 1 && qp->io->ops->pulls(qp->io, &tx->withdrawn);
 	return put_payload(qp, wqe, off, last ? len : packets * qp->mtu, tx);
 }
 

@@ -49,7 +49,7 @@ static void put_packet(struct soft_link *link, const struct soft_tx *tx,
 static void put_offer(struct soft_link *link, const struct soft_tx *tx,
 		      uint8_t *to, uint32_t len)
 {
-	pier__soft_pull_put(link, tx, to);
+	pier__soft_pull_put(tx, to);
 	pier__soft_ring_put(&link->out, SOFT_RECORD_PULL, len);
 }
 

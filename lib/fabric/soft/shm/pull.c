@@ -46,10 +46,12 @@ void pier__soft_pull_probe(struct soft_link *link, uint64_t addr,
 		refused(link);
 }
 
-bool pier__soft_pull_is_offered(const struct soft_io *io)
+bool pier__soft_pull_is_offered(const struct soft_io *io, uint32_t *withdrawn)
 {
 	const struct soft_link *link = (const struct soft_link *)io;
 
+	*withdrawn = atomic_load_explicit(&link->out.own->withdrawn,
+					  memory_order_relaxed);
 	return link->state == SOFT_LINK_UP &&
 	       atomic_load_explicit(&link->in.peer->pulls,
 				    memory_order_relaxed) &&
@@ -115,12 +117,10 @@ uint32_t pier__soft_pull_len(const struct soft_tx *tx)
 	return offer_len(tx->iov_count) + tx->hdr_len;
 }
 
-void pier__soft_pull_put(const struct soft_link *link,
-			 const struct soft_tx *tx, uint8_t *to)
+void pier__soft_pull_put(const struct soft_tx *tx, uint8_t *to)
 {
 	struct soft_pull_offer offer = {
-		.withdrawn = atomic_load_explicit(&link->out.own->withdrawn,
-						  memory_order_relaxed),
+		.withdrawn = tx->withdrawn,
 		.pieces = tx->iov_count,
 	};
 	uint32_t i, len = offer_len(tx->iov_count);

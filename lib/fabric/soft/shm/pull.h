@@ -43,7 +43,7 @@ void pier__soft_pull_probe(struct soft_link *link, uint64_t addr,
 			   uint64_t value);
 
 /* As the members of soft_io_ops. */
-bool pier__soft_pull_is_offered(const struct soft_io *io);
+bool pier__soft_pull_is_offered(const struct soft_io *io, uint32_t *withdrawn);
 int pier__soft_pull(struct soft_io *io, const struct iovec *to, int count,
 		    const struct soft_pull *pull);
 
@@ -52,8 +52,7 @@ void pier__soft_pull_withdraw(struct soft_link *link);
 
 /* How many bytes the record of @tx has. */
 uint32_t pier__soft_pull_len(const struct soft_tx *tx);
-void pier__soft_pull_put(const struct soft_link *link,
-			 const struct soft_tx *tx, uint8_t *to);
+void pier__soft_pull_put(const struct soft_tx *tx, uint8_t *to);
 
 /*
  * Check the record of @len bytes at @bytes, a copy.  Returns how many are in

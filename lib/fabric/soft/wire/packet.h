@@ -49,6 +49,7 @@ struct soft_tx {
 	uint8_t hdr[SOFT_HDR_MAX];
 	bool pull;			/* the receiver reads the payload */
 					/* itself: of several packets */
+	uint32_t withdrawn;		/* then: of the ring, when built */
 	uint32_t payload_len;		/* sum of iov */
 	uint32_t iov_count;
 	struct iovec iov[SOFT_TX_IOV];
@@ -107,12 +108,13 @@ struct soft_io_ops {
 	void (*ended)(struct soft_io *io, struct soft_qp *qp);
 
 	/*
-	 * Does the peer read what packets have as their payload?  Read that of
+	 * Does the peer read what packets have as their payload?  If so, set
+	 * the member of soft_tx of packets that are built now.  Read that of
 	 * @pull to @count pieces of as many bytes.  NULL: it cannot.
 	 * Errors: -EFAULT, some is not there; -EAGAIN, as if the packet had
 	 * not come.
 	 */
-	bool (*pulls)(const struct soft_io *io);
+	bool (*pulls)(const struct soft_io *io, uint32_t *withdrawn);
 	int (*pull)(struct soft_io *io, const struct iovec *to, int count,
 		    const struct soft_pull *pull);
 };
