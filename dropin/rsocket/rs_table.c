@@ -91,7 +91,7 @@ static int open_fds(struct rs *rs)
 	return watch(rs, rs->wake) || watch(rs, rs->channel->fd) ? -1 : 0;
 }
 
-/* Zeroed, but for its lock, which others may be waiting for. */
+/* Zeroed, but for its lock: who still waits for that reads nothing else. */
 static struct rs *unused_or_new(void)
 {
 	struct rs *rs;
@@ -101,15 +101,13 @@ static struct rs *unused_or_new(void)
 	if (rs)
 		unused = rs->next;
 	pthread_mutex_unlock(&unused_lock);
-	if (!rs) {
-		rs = calloc(1, sizeof(*rs));
-		if (rs)
-			pthread_mutex_init(&rs->lock, NULL);
+	if (rs) {
+		memset(&rs->next, 0, sizeof(*rs) - offsetof(struct rs, next));
 		return rs;
 	}
-	pthread_mutex_lock(&rs->lock);
-	memset(&rs->next, 0, sizeof(*rs) - offsetof(struct rs, next));
-	pthread_mutex_unlock(&rs->lock);
+	rs = calloc(1, sizeof(*rs));
+	if (rs)
+		pthread_mutex_init(&rs->lock, NULL);
 	return rs;
 }
 

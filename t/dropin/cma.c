@@ -26,7 +26,11 @@ static uint32_t last_qpn = QPN;
 static atomic_size_t failing;	/* allocations of this size do, 0: none */
 static atomic_uint failed;
 
-/* In the place of the C library's, also for the libraries. */
+/*
+ * In the place of the C library's, also for the libraries.  ThreadSanitizer calls
+ * it before it knows the thread.
+ */
+__attribute__((no_sanitize("thread")))
 void *calloc(size_t count, size_t size)
 {
 	static void *(*volatile allocate)(size_t) = malloc;
