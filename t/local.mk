@@ -347,6 +347,7 @@ dist_check_SCRIPTS += \
 	%D%/meta/mypy.sh \
 	%D%/meta/net_plot.sh \
 	%D%/meta/null.sh \
+	%D%/meta/reap.sh \
 	%D%/meta/style.sh \
 	%D%/meta/symbols.sh \
 	%D%/meta/words.sh \

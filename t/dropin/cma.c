@@ -27,8 +27,8 @@ static atomic_size_t failing;	/* allocations of this size do, 0: none */
 static atomic_uint failed;
 
 /*
- * In the place of the C library's, also for the libraries.  ThreadSanitizer calls
- * it before it knows the thread.
+ * In the place of the C library's, also for the libraries.  ThreadSanitizer
+ * calls it before it knows the thread.
  */
 __attribute__((no_sanitize("thread")))
 void *calloc(size_t count, size_t size)

@@ -52,12 +52,21 @@ take_ports()
 	first_port=$((20000 + tap_slot * 64))
 }
 
+# tap_kill PID - and what it has started: timeout(1) that is killed leaves that
+tap_kill()
+{
+	for tap_child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+		tap_kill "$tap_child"
+	done
+	kill -9 "$1" 2>/dev/null
+}
+
 # End what runs in the background.
 tap_reap()
 {
 	jobs -p >"$tmp/tap-jobs"
 	while read -r pid; do
-		kill -9 "$pid" 2>/dev/null
+		tap_kill "$pid"
 	done <"$tmp/tap-jobs"
 	wait
 }
