@@ -393,6 +393,9 @@ int perf_gid_text(const struct perf *perf, char ret[TOOL_ADDRESS_MAX]);
 /* perf_client.c: connect to a server, and get its memory. */
 int perf_meet_server(struct perf *perf);
 
+/* perf_setup.c: for its connections; 0: the default. */
+uint32_t perf_ack_timeout(const struct perf *perf);
+
 /* perf_setup.c: how many requests a context must take. */
 void perf_config(const struct perf *perf, struct pier_rdma_config *ret);
 

@@ -62,6 +62,7 @@ static int configure(struct perf_conn *own, struct pier_comch *comch)
 		.tasks = (uint32_t)perf->conn_sends + SPARE_TASKS,
 		.max_clients = CLIENTS,
 		.connect_timeout_ms = (uint32_t)perf->args.timeout_ms,
+		.ack_timeout = perf_ack_timeout(perf),
 	};
 
 	pier_ctx_set_user_data(pier_comch_ctx(comch), own);

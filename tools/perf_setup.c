@@ -52,6 +52,11 @@ static bool is_soft(const struct perf *perf)
 	return soft;
 }
 
+uint32_t perf_ack_timeout(const struct perf *perf)
+{
+	return is_soft(perf) ? SOFT_ACK_TIMEOUT : 0;
+}
+
 /* One task more is for the note. */
 void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 {
@@ -67,7 +72,7 @@ void perf_config(const struct perf *perf, struct pier_rdma_config *ret)
 		.recv_queue = server ? PERF_RECVS : (uint32_t)perf->recv_count,
 		.inline_size = (uint32_t)perf->opts.inline_size,
 		.rnr_timeout_ms = RNR_MS,
-		.ack_timeout = is_soft(perf) ? SOFT_ACK_TIMEOUT : 0,
+		.ack_timeout = perf_ack_timeout(perf),
 	};
 	if (!server)
 		ret->max_conns = (uint32_t)(perf->conn_count +

@@ -48,6 +48,9 @@ static int settle_fields(struct pier_comch_data_config *c)
 	if (!err)
 		err = pier__config_u32(&c->stop_on_task_error,
 				       "stop_on_task_error", 0, 0, UINT32_MAX);
+	if (!err)
+		err = pier__config_u32(&c->ack_timeout, "ack_timeout", 14, 1,
+				       31);
 	return err;
 }
 
@@ -87,6 +90,7 @@ static int apply(struct pier__comch_data *data,
 		.access = PIER_ZERO,
 		.drain_ms = cfg->drain_ms,
 		.connect_timeout_ms = cfg->connect_timeout_ms,
+		.ack_timeout = cfg->ack_timeout,
 	};
 	int err = pier__rdma_settle(&rdma, &data->dev->info.port);
 

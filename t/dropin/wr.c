@@ -247,21 +247,41 @@ static void what_is_in_use_cannot_be_destroyed(void)
 	close_pair();
 }
 
-/* As of software adapters: a program may see the end of a peer first. */
-static void what_succeeded_stays_after_its_queue_pair(void)
+/* Post what was started, and destroy QP @i when there is a completion. */
+static void complete_and_destroy(int i)
 {
-	struct pollfd pfd = { .events = POLLIN };
+	struct pollfd pfd = { .fd = pair.channel->fd, .events = POLLIN };
 
-	open_pair();
-	pfd.fd = pair.channel->fd;
 	IS(ibv_req_notify_cq(ibv_cq_ex_to_cq(pair.cq), 0), 0);
-	ibv_wr_start(qp);
-	add_write(4, TO, 32);
 	IS(ibv_wr_complete(qp), 0);
 	IS(poll(&pfd, 1, -1), 1);
-	IS(ibv_destroy_qp(pair.qp[0]), 0);
-	pair.qp[0] = NULL;
+	IS(ibv_destroy_qp(pair.qp[i]), 0);
+	pair.qp[i] = NULL;
+}
+
+/* As of software adapters: a program may see the end of a peer first. */
+static void a_send_that_succeeded_stays_after_its_queue_pair(void)
+{
+	open_pair();
+	ibv_wr_start(qp);
+	add_write(4, TO, 32);
+	complete_and_destroy(0);
 	wait_for(4);
+	close_pair();
+}
+
+/* A program that posts it again may do so where there is nothing any more. */
+static void a_receive_goes_with_its_queue_pair(void)
+{
+	open_pair();
+	IS(verbspair_recv(&pair, 1, 9, TO, 64), 0);
+	ibv_wr_start(qp);
+	begin(4);
+	qp->wr_flags = 0;
+	ibv_wr_send(qp);
+	set_sge(32);
+	complete_and_destroy(1);
+	OK(is_empty());
 	close_pair();
 }
 
@@ -276,6 +296,7 @@ int main(void)
 	TEST(only_solicited_completions_have_an_event);
 	TEST(what_soft_lacks_is_not_offered);
 	TEST(what_is_in_use_cannot_be_destroyed);
-	TEST(what_succeeded_stays_after_its_queue_pair);
+	TEST(a_send_that_succeeded_stays_after_its_queue_pair);
+	TEST(a_receive_goes_with_its_queue_pair);
 	return tap_done();
 }

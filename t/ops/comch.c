@@ -79,6 +79,7 @@ static void configurations_are_checked(void)
 		{ .max_clients = 65001 },
 		{ .connect_timeout_ms = PIER_ZERO },
 		{ .drain_ms = PIER_ZERO },
+		{ .ack_timeout = 32 },
 		{ .recv_queue = 4096, .max_clients = 65000 },
 	};
 	struct pier_comch_config cfg = { .size = sizeof(cfg) };
@@ -99,6 +100,7 @@ static void configurations_are_checked(void)
 	IS(cfg.max_clients, 64);
 	IS(cfg.connect_timeout_ms, 10000);
 	IS(cfg.drain_ms, 2000);
+	IS(cfg.ack_timeout, 14);
 	cfg.max_msg_size = 5000;
 	IS(pier_comch_configure(server.comch, &cfg), 0);
 	talker_start(&server);

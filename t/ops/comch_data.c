@@ -419,6 +419,7 @@ static void configurations_are_checked(void)
 		{ .imm_len = 33 },
 		{ .connect_timeout_ms = PIER_ZERO },
 		{ .drain_ms = PIER_ZERO },
+		{ .ack_timeout = 32 },
 	};
 	struct pier_comch_data_config cfg = { .size = sizeof(cfg) };
 
@@ -440,6 +441,7 @@ static void configurations_are_checked(void)
 	IS(cfg.imm_len, 32);
 	IS(cfg.connect_timeout_ms, 10000);
 	IS(cfg.drain_ms, 2000);
+	IS(cfg.ack_timeout, 14);
 	cfg.imm_len = PIER_ZERO;
 	IS(pier_comch_consumer_configure(consumer.consumer, &cfg), 0);
 	pier_comch_consumer_get_config(consumer.consumer, &cfg);

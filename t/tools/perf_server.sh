@@ -83,12 +83,11 @@ pings()
 	wait_for 20 sends
 }
 
-# On a loaded machine a server may not be scheduled for long: by then a
-# connection with the usual limit, that of pier ping, has failed.
-a_server_that_is_not_scheduled_is_waited_for()
+# waits_for OPERATION - while nothing is scheduled that it is sent to
+waits_for()
 {
 	pings && serve || return 1
-	"$pier" perf -d "$device" lat send -n 100000000 -s 8 --json \
+	"$pier" perf -d "$device" lat "$1" -n 100000000 -s 8 --json \
 		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
 	client=$!
 	wait_for 20 sends || return 1
@@ -99,6 +98,13 @@ a_server_that_is_not_scheduled_is_waited_for()
 		cat "$tmp"/[abq].out "$tmp"/[ab].err
 		return 1
 	}
+}
+
+# On a loaded machine a server may not be scheduled for long: by then a
+# connection with the usual limit, that of pier ping, has failed.
+a_server_that_is_not_scheduled_is_waited_for()
+{
+	waits_for send && waits_for comch
 }
 
 # The second one tries again until the first has ended.

@@ -41,6 +41,8 @@ struct pier_comch_data_config {
 	uint32_t stop_on_task_error;	/* non-zero: a failed task stops the */
 				/* context; those of a consumer do not fail */
 				/* before it stops */
+	uint32_t ack_timeout;	/* as in struct pier_rdma_config: 4.096 us * */
+				/* 2^n, 1..31; 0 means 14 (67 ms) */
 };
 
 /* Counted since the object was created. */

@@ -199,13 +199,18 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 		qp->unpolled++;
 }
 
+static bool has_sent(const struct ibv_wc *wc)
+{
+	return !wc->status && !(wc->opcode & IBV_WC_RECV);
+}
+
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn, bool keep)
 {
 	uint32_t i, left = 0;
 
 	for (i = 0; i < cq->count; i++)
 		if (cq_at(cq, i)->qp_num != qpn ||
-		    (keep && !cq_at(cq, i)->status))
+		    (keep && has_sent(cq_at(cq, i))))
 			*cq_at(cq, left++) = *cq_at(cq, i);
 	cq->count = left;
 }

@@ -140,9 +140,10 @@ static void put_wqes(struct soft_ep *ep, struct soft_wqe *wqe)
 }
 
 /*
- * Its completions are dropped.  For programs of verbs those that succeeded stay
- * when it is destroyed, as those of software adapters do: a peer that
- * disconnects is seen before they are polled, and programs destroy it then.
+ * Its completions are dropped.  For programs of verbs requests that succeeded
+ * stay when it is destroyed, as with software adapters: a peer that disconnects
+ * is seen before they are polled, and programs destroy it then.  Receives do
+ * not: libfabric would post them again, where there is no queue pair any more.
  */
 static void purge(struct soft_qp *qp, bool destroyed)
 {
