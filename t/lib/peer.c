@@ -143,6 +143,8 @@ bool peer_conn(const struct pier_conn *conn, enum pier_conn_state state)
 
 	while (pier_conn_state(conn) != state && step(limit))
 		;
+	if (pier_conn_error(conn) && state == PIER_CONN_CONNECTED)
+		tap_note("%s", pier_conn_error_text(conn));
 	return IS(pier_conn_state(conn), state);
 }
 

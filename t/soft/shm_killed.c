@@ -103,6 +103,7 @@ static void a_write_to_a_process_that_is_killed_fails(void)
 
 static void a_process_that_was_stopped_goes_on(void)
 {
+	uint64_t links = counted_dev(dev, "shm_ended");
 	struct pier_buf *src, *dst;
 	struct pair *pair = meet();
 	int status;
@@ -116,6 +117,7 @@ static void a_process_that_was_stopped_goes_on(void)
 	IS(peer_await(&status), 0);
 	put(src, dst);
 	pair_kill(pair);
+	ended(links + 1);
 	part();
 }
 
