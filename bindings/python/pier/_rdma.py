@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from ._engine import Engine
 
 
+_IMM = 1 << 32      # above the lengths of receives: their opcode
+
+
 class Message:
     """What a receive has received."""
 
@@ -69,7 +72,7 @@ class Rdma:
     @property
     def handle(self):
         """The struct pier_rdma.  Raises EINVAL once closed."""
-        if self._rdma == ffi.NULL:
+        if not self._rdma:
             raise error_of(-errno.EINVAL, "the RDMA context is closed")
         return self._rdma
 
@@ -167,15 +170,10 @@ class Rdma:
         every connection has ended, what waits for it fails with the error of
         the last one.
         """
+        rdma = self.handle
         buf = target(self.engine, dst)
-        task = self.engine.task
-        try:
-            check(lib.pier_rdma_task_receive(self.handle, buf, task))
-        except BaseException:
-            lib.pier_buf_put(buf)
-            raise
-        return Receive(self.engine, task[0], (buf,), (self, dst),
-                       self._message).begun()
+        return Receive.make(self.engine, lib.pier_rdma_task_receive,
+                            (rdma, buf), (self, dst), self._message, dst=buf)
 
     def close(self) -> None:
         """Say goodbye on its connections, end its tasks, and free it.
@@ -215,9 +213,9 @@ class Rdma:
 
     def look_for_hope(self) -> None:
         """Once no connection is alive, receives that are waited for fail."""
-        conns = list(self._conns.values())
         if not self.has_lost or self._listeners:
             return
+        conns = list(self._conns.values())
         if any(conn.is_alive for conn in conns):
             return
         errors = [conn.error for conn in conns if conn.error]
@@ -237,13 +235,12 @@ class Rdma:
         return connection
 
     def _message(self, task) -> Message:
-        opcode = lib.pier_recv_opcode(task)
-        imm = None
-        if opcode != lib.PIER_RECV_SEND:
-            imm = socket.ntohl(lib.pier_recv_imm(task))
-        conn = int(ffi.cast("uintptr_t", lib.pier_task_conn(task)))
-        return Message(lib.pier_recv_len(task), imm, self._conns.get(conn),
-                       opcode == lib.PIER_RECV_WRITE_IMM)
+        length = lib.pier_py_received(task)
+        conn = self._conns.get(lib.pier_py_task_conn(task))
+        if length < _IMM:
+            return Message(length, None, conn, False)
+        return Message(length % _IMM, socket.ntohl(lib.pier_recv_imm(task)),
+                       conn, length // _IMM == lib.PIER_RECV_WRITE_IMM)
 
 
 class Listener:

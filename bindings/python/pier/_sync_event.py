@@ -175,8 +175,8 @@ class SyncEventContext(Context):
         return self._when(lib.pier_sync_event_task_wait_neq, value, mask)
 
     def _when(self, call, value: int, mask: int) -> Task:
-        task = create(call, self.handle, value, mask)
-        return Task(self.engine, task, (), (self,), None).begun()
+        return Task.make(self.engine, call, (self.handle, value, mask),
+                         (self,))
 
 
 class RemoteSyncEvent:
