@@ -138,12 +138,16 @@ class SyncEvent:
 
 
 class SyncEventContext(Context):
-    """A sync event of this process whose waits are tasks of an engine."""
+    """A sync event of this process whose waits are tasks of an engine.
 
+    At most so many tasks are in flight; 0: the default.
+    """
+
+    # pylint: disable=too-many-arguments
     def __init__(self, engine: Engine, dev: Optional[Device] = None, *,
                  remote_publisher: bool = False,
-                 remote_subscriber: bool = False) -> None:
-        event = _configured(dev, remote_publisher, remote_subscriber)
+                 remote_subscriber: bool = False, tasks: int = 0) -> None:
+        event = _configured(dev, remote_publisher, remote_subscriber, tasks)
         super().__init__(engine, event, lib.pier_sync_event_ctx(event),
                          lib.pier_sync_event_destroy)
         self._dev = dev
@@ -221,12 +225,14 @@ def _location(is_remote: bool) -> int:
             lib.PIER_SYNC_EVENT_CPU)
 
 
-def _configured(dev: Optional[Device], publisher: bool, subscriber: bool):
+def _configured(dev: Optional[Device], publisher: bool, subscriber: bool,
+                tasks: int = 0):
     event = create(lib.pier_sync_event_create)
     cfg = ffi.new("struct pier_sync_event_config *")
     cfg.size = ffi.sizeof(cfg[0])
     cfg.publisher = _location(publisher)
     cfg.subscriber = _location(subscriber)
+    cfg.tasks = tasks
     cfg.dev = ffi.NULL if dev is None else dev.handle
     err = lib.pier_sync_event_configure(event, cfg)
     if err:
