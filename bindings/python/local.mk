@@ -29,6 +29,8 @@ dist_pyexamples_DATA = \
 	%D%/examples/rdma_read_responder.py \
 	%D%/examples/rdma_receive.py \
 	%D%/examples/rdma_send.py \
+	%D%/examples/rdma_sync_event_requester.py \
+	%D%/examples/rdma_sync_event_responder.py \
 	%D%/examples/rdma_write_requester.py \
 	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \

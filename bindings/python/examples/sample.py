@@ -52,13 +52,22 @@ def channel_arguments(about: Optional[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def _peer(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
+             "timeout", "use_cm", "server_addr", "listen_port")
+    return {name: getattr(args, name) for name in names}
+
+
 def meet(rdma: pier.Rdma, args: argparse.Namespace,
          **memory: Any) -> tuple[pier.Connection, Any]:
     """Connect to the peer that the options name."""
-    names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
-             "timeout", "use_cm", "server_addr", "listen_port")
-    return rdma.rendezvous(**memory,
-                           **{name: getattr(args, name) for name in names})
+    return rdma.rendezvous(**memory, **_peer(args))
+
+
+def meet_event(rdma: pier.Rdma, args: argparse.Namespace,
+               **event: Any) -> tuple[pier.Connection, Any]:
+    """The same with a sync event instead of memory."""
+    return rdma.rendezvous_event(**event, **_peer(args))
 
 
 def meet_many(rdma: pier.Rdma, args: argparse.Namespace, count: int

@@ -14,6 +14,7 @@ from ._errors import check, configuration, create, error_of
 from ._memory import Mmap, Parts, target
 from ._operation import PENDING, Change, Next, Receive, Task
 from ._pier import ffi, lib
+from ._sync_event import RemoteSyncEvent, SyncEvent
 from ._words import Words
 
 if TYPE_CHECKING:
@@ -125,6 +126,24 @@ class Rdma:
         server_addr, listen_port.  Blocks, at most timeout seconds, and the
         loop of asyncio with it.
         """
+        conn, mmap = self._meet(lib.pier_rendezvous, memory,
+                                "struct pier_mmap **" if remote else "",
+                                timeout, options)
+        return conn, Mmap.adopt(self.dev, mmap) if remote else None
+
+    def rendezvous_event(self, event: Optional[SyncEvent] = None,
+                         remote: bool = False, timeout: float = 60,
+                         **options: Any
+                         ) -> tuple[Connection, Optional[RemoteSyncEvent]]:
+        """The same with sync events instead of memory."""
+        conn, far = self._meet(lib.pier_rendezvous_event, event,
+                               "struct pier_sync_event **" if remote else "",
+                               timeout, options)
+        return conn, RemoteSyncEvent.adopt(self.dev, far) if remote else None
+
+    # pylint: disable=too-many-arguments
+    def _meet(self, call, what, kind: str, timeout: float, options: dict
+              ) -> tuple[Connection, Any]:
         texts = []
         args = lib.pier_py_args()
         for name, value in options.items():
@@ -136,13 +155,12 @@ class Rdma:
             setattr(args, name, ffi.NULL if value is None else value)
         args.timeout_ms = int(timeout * 1000)
         conn = ffi.new("struct pier_conn **")
-        mmap = ffi.new("struct pier_mmap **") if remote else ffi.NULL
+        remote = ffi.new(kind) if kind else ffi.NULL
         with self.engine.driven_by_c():
-            check(lib.pier_rendezvous(
-                self.handle, ffi.addressof(args),
-                ffi.NULL if memory is None else memory.handle, conn, mmap))
-        return (self._adopt(conn[0]),
-                Mmap.adopt(self.dev, mmap[0]) if remote else None)
+            check(call(self.handle, ffi.addressof(args),
+                       ffi.NULL if what is None else what.handle, conn,
+                       remote))
+        return self._adopt(conn[0]), remote[0] if kind else None
 
     def listen(self, port: int = 0, address: Optional[str] = None,
                **config: int) -> Listener:

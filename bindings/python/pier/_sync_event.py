@@ -233,6 +233,14 @@ class RemoteSyncEvent:
                              len(descriptor))
         check(lib.pier_sync_event_start(self._event))
 
+    @classmethod
+    def adopt(cls, dev: Device, handle) -> RemoteSyncEvent:
+        """The object of a struct pier_sync_event of a peer's, started."""
+        self = cls.__new__(cls)
+        self._dev = dev
+        self._event = handle
+        return self
+
     @property
     def handle(self):
         """The struct pier_sync_event.  Raises ESHUTDOWN once closed."""
