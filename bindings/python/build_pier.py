@@ -16,6 +16,7 @@ import cffi
 from cffi import pkgconfig
 
 SOURCE = """
+#include <errno.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <pier/pier.h>
@@ -47,15 +48,61 @@ static int pier_py_poll(struct pier_pe *pe, int64_t ns)
 	return n;
 }
 
-/* A task that has ended, and its status; 0: there is none. */
-static uintptr_t pier_py_retrieve(struct pier_pe *pe, int *status)
+/* A task that has ended, one more if it has failed; 0: there is none. */
+static uintptr_t pier_py_retrieve(struct pier_pe *pe)
 {
 	struct pier_event event;
 
 	if (pier_pe_retrieve(pe, &event))
 		return 0;
-	*status = event.status;
-	return (uintptr_t)event.task;
+	return (uintptr_t)event.task + (event.status != 0);
+}
+
+/*
+ * A buffer of len bytes at offset of mmap, all data or all tail space; the
+ * inventory grows as needed.  NULL: the error is in *err.
+ */
+static struct pier_buf *pier_py_buf(struct pier_buf_inventory *inv,
+				    struct pier_mmap *mmap, size_t offset,
+				    size_t len, int is_data, int *err)
+{
+	char *at = (char *)pier_mmap_addr(mmap) + offset;
+	struct pier_buf *buf = NULL;
+
+	do
+		*err = is_data ? pier_buf_by_data(inv, mmap, at, len, &buf) :
+				 pier_buf_by_addr(inv, mmap, at, len, &buf);
+	while (*err == -ENOBUFS &&
+	       !(*err = pier_buf_inventory_expand(
+			 inv, pier_buf_inventory_count(inv))));
+	return buf;
+}
+
+/*
+ * Submit a task, which holds its buffers while it is in flight, and put them.
+ * Returns the address of the task, or 0: it was freed, the error is in *err.
+ */
+static uintptr_t pier_py_submit(struct pier_task *task, struct pier_buf *src,
+				struct pier_buf *dst, int *err)
+{
+	*err = pier_task_submit(task, 0);
+	if (*err)
+		pier_task_free(task);
+	pier_buf_put(src);
+	pier_buf_put(dst);
+	return *err ? 0 : (uintptr_t)task;
+}
+
+/* What a receive has received: its length, above that its opcode. */
+static uint64_t pier_py_received(const struct pier_task *task)
+{
+	return (uint64_t)pier_recv_opcode(task) << 32 | pier_recv_len(task);
+}
+
+/* The address of its connection. */
+static uintptr_t pier_py_task_conn(const struct pier_task *task)
+{
+	return (uintptr_t)pier_task_conn(task);
 }
 """
 
@@ -72,7 +119,13 @@ CONSTANTS = """
 FUNCTIONS = """
 struct pier_args pier_py_args(void);
 int pier_py_poll(struct pier_pe *, int64_t);
-uintptr_t pier_py_retrieve(struct pier_pe *, int *);
+uintptr_t pier_py_retrieve(struct pier_pe *);
+struct pier_buf *pier_py_buf(struct pier_buf_inventory *, struct pier_mmap *,
+                             size_t, size_t, int, int *);
+uintptr_t pier_py_submit(struct pier_task *, struct pier_buf *,
+                         struct pier_buf *, int *);
+uint64_t pier_py_received(const struct pier_task *);
+uintptr_t pier_py_task_conn(const struct pier_task *);
 """
 
 # What pier calls; pier/_callbacks.py has the functions.

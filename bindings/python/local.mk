@@ -14,6 +14,8 @@ pyexamplesdir = $(docdir)/samples/python
 dist_pyexamples_DATA = \
 	%D%/examples/comch_ctrl_path_client.py \
 	%D%/examples/comch_ctrl_path_server.py \
+	%D%/examples/comch_data_path_client.py \
+	%D%/examples/comch_data_path_server.py \
 	%D%/examples/dma_copy.py \
 	%D%/examples/dma_copy_dpu.py \
 	%D%/examples/dma_copy_host.py \
@@ -27,12 +29,15 @@ dist_pyexamples_DATA = \
 	%D%/examples/rdma_read_responder.py \
 	%D%/examples/rdma_receive.py \
 	%D%/examples/rdma_send.py \
+	%D%/examples/rdma_sync_event_requester.py \
+	%D%/examples/rdma_sync_event_responder.py \
 	%D%/examples/rdma_write_requester.py \
 	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \
 	%D%/examples/sample.py \
 	%D%/examples/sync_event_dpu.py \
 	%D%/examples/sync_event_host.py \
+	%D%/examples/sync_event_local.py \
 	# end, sorted
 
 python_modules = \

@@ -63,6 +63,13 @@ endif
 	%D%/overhead_clock.c \
 	%D%/overhead_clock.h \
 	%D%/overhead_cpp.cpp \
+	%D%/overhead_cpp.hpp \
+	%D%/overhead_cpp_channel.cpp \
+	%D%/overhead_cpp_event.cpp \
+	%D%/overhead_cpp_local.cpp \
+	%D%/overhead_cpp_rdma.cpp \
+	%D%/overhead_peer.c \
+	%D%/overhead_peer.h \
 	%D%/procs.c \
 	%D%/procs.h \
 	%D%/target.c \

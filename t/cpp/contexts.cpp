@@ -132,8 +132,18 @@ static void a_sync_event_is_set_by_one_thread_and_waited_for_by_another()
 	setter.join();
 	IS(event.add(3).value(), 7);
 	IS(event.value().value(), 10);
+
+	std::uint64_t number = 0;
+
+	IS(event.add(2, number).code(), 0);
+	IS(number, 10);
+	IS(event.value(number).code(), 0);
+	IS(number, 12);
 	IS(event.stop().code(), 0);
 	IS(event.set(1).code(), -ESHUTDOWN);
+	IS(event.add(1, number).code(), -ESHUTDOWN);
+	IS(event.value(number).code(), -ESHUTDOWN);
+	IS(number, 12);
 }
 
 static void a_sync_event_is_a_context_with_tasks()

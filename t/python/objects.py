@@ -98,6 +98,30 @@ def more_atomics_than_a_slab_has_words_are_in_flight():
             assert seen == list(range(600)), seen
 
 
+def no_buffer_is_left_of_tasks_that_have_ended_or_failed_to_begin():
+    with pair() as (one, other):
+        with memory(other, 8, pier.Access.REMOTE_WRITE |
+                    pier.Access.REMOTE_ATOMIC) as mem, \
+                memory(one, 8) as src:
+            far = remote(one, mem)
+            tasks = []
+            try:
+                while True:
+                    tasks.append(one.write(src, far))
+            except pier.PierError as error:
+                assert error.errno == errno.EAGAIN, error
+            assert tasks and src.users() == len(tasks), src.users()
+            fails(errno.ERANGE, one.write, src, pier.Buf(far, 4, 8))
+            fails(errno.ERANGE, one.send, pier.Buf(src, 4, 8))
+            try:
+                one.fetch_add(far, -1)
+            except OverflowError:
+                pass
+            for task in tasks:
+                task.wait(LIMIT)
+            assert (src.users(), far.users()) == (0, 0)
+
+
 def a_bytearray_is_not_resized_while_it_is_registered():
     with pair() as (one, _):
         data = bytearray(100)
@@ -379,6 +403,7 @@ run(a_slice_of_the_peers_memory_is_read,
     parts_are_gathered_and_scattered,
     atomics_return_the_number_before,
     more_atomics_than_a_slab_has_words_are_in_flight,
+    no_buffer_is_left_of_tasks_that_have_ended_or_failed_to_begin,
     a_bytearray_is_not_resized_while_it_is_registered,
     a_mapped_file_is_not_closed_while_it_is_registered,
     a_numpy_array_is_registered_and_not_resized,

@@ -45,6 +45,25 @@ messages_pass_either_way_round()
 	talk c py && talk py c && talk py py
 }
 
+# produce SERVER CLIENT - the languages
+produce()
+{
+	end "$1" comch_data_path_server -p soft_lo -t back >"$tmp/a" 2>&1 &
+	device=soft_lo wait_for 20 has_name
+	end "$2" comch_data_path_client -p soft_lo -t "$text" >"$tmp/b" 2>&1
+	status=$?
+	printf 'sent "back"\nreceived "%s"\n' "$text" >"$tmp/a.want"
+	printf 'received "back"\nsent "%s"\n' "$text" >"$tmp/b.want"
+	wait $! && [ $status -eq 0 ] &&
+		cmp "$tmp/a" "$tmp/a.want" && cmp "$tmp/b" "$tmp/b.want" ||
+		{ cat "$tmp/a" "$tmp/b"; return 1; }
+}
+
+a_producer_sends_to_a_consumer_either_way_round()
+{
+	produce c py && produce py c && produce py py
+}
+
 # offer HOST DPU - the languages
 offer()
 {
@@ -97,7 +116,21 @@ a_graph_prints_what_that_in_c_prints()
 		cmp "$tmp/a" "$tmp/b"
 }
 
+an_event_of_two_threads_prints_what_that_in_c_prints()
+{
+	for mode in "" --async "--async --qdepth 2"; do
+		for more in "" --atomic "-d soft_lo"; do
+			# shellcheck disable=SC2086 # words
+			end c sync_event_local -n 7 $mode $more >"$tmp/a" &&
+				end py sync_event_local -n 7 $mode $more \
+				    >"$tmp/b" && cmp "$tmp/a" "$tmp/b" || return
+		done
+	done
+}
+
 run messages_pass_either_way_round
+run a_producer_sends_to_a_consumer_either_way_round
+run an_event_of_two_threads_prints_what_that_in_c_prints
 run exported_memory_is_copied_either_way_round
 run files_are_copied_either_way_round
 run a_graph_prints_what_that_in_c_prints

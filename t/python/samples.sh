@@ -54,7 +54,7 @@ text="Hi DOCA RDMA!"
 all()
 {
 	for way in c py; do
-		for what in reads writes sends atomics; do
+		for what in reads writes sends atomics events; do
 			language=$way
 			$what "$@" || return 1
 		done
@@ -83,6 +83,12 @@ atomics()
 	meet rdma_atomic_responder rdma_atomic_requester \
 		"the number was 5, is 100" "compare and swap: old 6, new 100" \
 		"$@"
+}
+
+events()
+{
+	meet rdma_sync_event_responder rdma_sync_event_requester \
+		"seen 5, set 6, seen 7" "set 5, read 6, set 7" -n 5 "$@"
 }
 
 pairs_meet_by_files()

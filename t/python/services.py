@@ -126,8 +126,9 @@ def an_event_is_awaited():
         event.value = 2
         await waiting[2]
         assert not waiting[0].done() and not waiting[1].done()
-        event.value = 5
+        await event.set(5)
         await asyncio.gather(*waiting)
+        assert await event.fetch_add(3) == 5 and await event.get() == 8
 
     with pier.Engine() as engine, pier.SyncEventContext(engine) as event:
         asyncio.run(asyncio.wait_for(program(event), LIMIT))
@@ -172,6 +173,45 @@ def another_process_uses_an_event():
         assert process.returncode == 0 and event.value == 60
     with pier.Device("soft_lo") as dev:
         fails_with_any(lambda: pier.SyncEvent.from_process(dev, b"x"))
+
+
+WAITER = """
+import asyncio
+import sys
+import pier
+
+async def use(event):
+    assert await event.fetch_add(2) == 40
+    await event.when_eq(50)
+    await asyncio.gather(*(event.fetch_add(1) for _ in range(10)))
+    await event.set(await event.get() + 5)
+
+with pier.Device("soft_lo") as dev, pier.Engine() as engine, \\
+        pier.SyncEventContext.from_process(
+            engine, dev, bytes.fromhex(sys.argv[1]), tasks=16) as event:
+    try:
+        event.value
+    except pier.PierError as error:
+        print(error.name)
+    asyncio.run(use(event))
+"""
+
+
+def another_process_has_an_event_as_a_context():
+    with pier.Device("soft_lo") as dev, \
+            pier.SyncEvent(dev, remote_publisher=True) as event:
+        event.value = 40
+        with subprocess.Popen([sys.executable, "-c", WAITER,
+                               event.export_process().hex()],
+                              stdout=subprocess.PIPE) as process:
+            event.wait_eq(42, timeout=2 * LIMIT)
+            event.value = 50
+            event.export_wait(LIMIT)
+            assert process.stdout.read() == b"EPERM\n"
+        assert process.returncode == 0 and event.value == 65, event.value
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine:
+        fails_with_any(lambda: pier.SyncEventContext.from_process(
+            engine, dev, b"x"))
 
 
 def messages_pass_on_a_channel():
@@ -345,6 +385,7 @@ run(bytes_are_copied,
     an_event_is_awaited,
     the_event_of_a_peer_is_set_and_read,
     another_process_uses_an_event,
+    another_process_has_an_event_as_a_context,
     messages_pass_on_a_channel,
     a_full_peer_is_waited_for,
     long_messages_pass_from_buffer_to_buffer,

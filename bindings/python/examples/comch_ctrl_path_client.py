@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Send a message to comch_ctrl_path_server, in Python or C."""
-import argparse
+import sample
 
-import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
 
 
 def main() -> None:
     """Send it, and wait for the answer."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-p", dest="device")
-    parser.add_argument("-t", dest="text", default="Hi DOCA RDMA!")
+    parser = sample.channel_arguments(__doc__)
     parser.add_argument("-sa", dest="address")
     args = parser.parse_args()
     with pier.Device(args.device) as dev, pier.Engine() as engine, \

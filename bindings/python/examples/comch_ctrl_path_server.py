@@ -1,16 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Answer a message of comch_ctrl_path_client, in Python or C."""
-import argparse
+import sample
 
-import in_tree  # noqa: F401  pylint: disable=unused-import
 import pier
 
 
 def main() -> None:
     """One client, one message, one answer."""
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("-p", dest="device")
-    parser.add_argument("-t", dest="text", default="Hi DOCA RDMA!")
+    parser = sample.channel_arguments(__doc__)
     args = parser.parse_args()
     with pier.Device(args.device) as dev, pier.Engine() as engine, \
             pier.ComchServer(engine, dev,

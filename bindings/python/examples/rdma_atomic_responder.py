@@ -2,8 +2,9 @@
 """Offer a number to an atomic requester, in Python or C."""
 import array
 
-import pier
 import sample
+
+import pier
 
 
 def main() -> None:

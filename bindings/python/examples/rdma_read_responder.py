@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Offer a text that a read requester, in Python or C, reads."""
-import pier
 import sample
+
+import pier
 
 
 def main() -> None:

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Send a text to a receiver, in Python or C."""
-import pier
 import sample
+
+import pier
 
 
 def main() -> None:

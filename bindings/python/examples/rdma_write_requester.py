@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Write a text into the memory of a write responder, in Python or C."""
-import pier
 import sample
+
+import pier
 
 
 def main() -> None:

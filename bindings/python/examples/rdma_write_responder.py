@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Offer memory that a write requester, in Python or C, writes a text to."""
-import pier
 import sample
+
+import pier
 
 
 def main() -> None:

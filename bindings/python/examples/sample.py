@@ -28,13 +28,46 @@ def arguments(about: Optional[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def event_arguments(about: Optional[str]) -> argparse.ArgumentParser:
+    """A parser with the options of the samples of sync events."""
+    parser = argparse.ArgumentParser(description=about, allow_abbrev=False)
+    parser.add_argument("-d", "--dev-pci-addr", dest="device")
+    parser.add_argument("--atomic", action="store_true")
+    parser.add_argument("-n", "--number", type=int, default=1)
+    return parser
+
+
+def shared_event_arguments(about: Optional[str]) -> argparse.Namespace:
+    """The options of those of two processes."""
+    parser = event_arguments(about)
+    parser.add_argument("-f", dest="path", default="/tmp/sync_event_desc.txt")
+    return parser.parse_args()
+
+
+def channel_arguments(about: Optional[str]) -> argparse.ArgumentParser:
+    """A parser with the options of the samples of Comm Channels."""
+    parser = argparse.ArgumentParser(description=about, allow_abbrev=False)
+    parser.add_argument("-p", "--pci-addr", dest="device")
+    parser.add_argument("-t", "--text", default=TEXT)
+    return parser
+
+
+def _peer(args: argparse.Namespace) -> dict[str, Any]:
+    names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
+             "timeout", "use_cm", "server_addr", "listen_port")
+    return {name: getattr(args, name) for name in names}
+
+
 def meet(rdma: pier.Rdma, args: argparse.Namespace,
          **memory: Any) -> tuple[pier.Connection, Any]:
     """Connect to the peer that the options name."""
-    names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
-             "timeout", "use_cm", "server_addr", "listen_port")
-    return rdma.rendezvous(**memory,
-                           **{name: getattr(args, name) for name in names})
+    return rdma.rendezvous(**memory, **_peer(args))
+
+
+def meet_event(rdma: pier.Rdma, args: argparse.Namespace,
+               **event: Any) -> tuple[pier.Connection, Any]:
+    """The same with a sync event instead of memory."""
+    return rdma.rendezvous_event(**event, **_peer(args))
 
 
 def meet_many(rdma: pier.Rdma, args: argparse.Namespace, count: int

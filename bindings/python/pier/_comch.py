@@ -62,7 +62,7 @@ class ComchConnection:
         """
         task = create(lib.pier_comch_task_send, self.handle,
                       ffi.from_buffer(data), len(memoryview(data).cast("B")))
-        return self._submit(Task(self.engine, task, (), (self, data), None))
+        return self._submit(Task(self.engine, task, (self, data)))
 
     def request(self, data, max_reply: int = 65536, *,
                 into: Parts = None, timeout: Optional[float] = None) -> Task:
@@ -84,8 +84,8 @@ class ComchConnection:
             length = lib.pier_comch_reply_len(task)
             return ffi.unpack(reply, length) if into is None else length
 
-        request = Task(self.engine, task, (buf,), (self, data, reply, into),
-                       take)
+        request = Task(self.engine, task, (self, data, reply, into), take,
+                       dst=buf)
         request.limit(timeout)
         if buf != ffi.NULL:
             check(lib.pier_comch_task_set_reply_buf(task, buf))

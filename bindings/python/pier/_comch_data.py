@@ -109,14 +109,10 @@ class ComchConsumer(_Data):
 
         Raises EINVAL, dst is not of the consumer's mmap.
         """
+        consumer = self.handle
         buf = target(self.engine, dst)
-        try:
-            task = create(lib.pier_comch_task_receive, self.handle, buf)
-        except BaseException:
-            lib.pier_buf_put(buf)
-            raise
-        return Task(self.engine, task, (buf,), (self, dst),
-                    ComchData).begun()
+        return Task.make(self.engine, lib.pier_comch_task_receive,
+                         (consumer, buf), (self, dst), ComchData, dst=buf)
 
 
 class ComchProducer(_Data):
@@ -143,12 +139,8 @@ class ComchProducer(_Data):
         The task ends when they are in its buffer; until then it waits.
         Raises ENOENT, no such consumer; EMSGSIZE.
         """
+        producer, imm_bytes = self.handle, ffi.from_buffer(imm)
         buf = source(self.engine, src)
-        try:
-            task = create(lib.pier_comch_task_produce, self.handle, buf,
-                          ffi.from_buffer(imm), len(imm), consumer)
-        except BaseException:
-            lib.pier_buf_put(buf)
-            raise
-        return Task(self.engine, task, (buf,), (self, src, imm),
-                    None).begun()
+        return Task.make(self.engine, lib.pier_comch_task_produce,
+                         (producer, buf, imm_bytes, len(imm), consumer),
+                         (self, src, imm), src=buf)

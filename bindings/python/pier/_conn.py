@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Optional
 from ._callbacks import user_data
 from ._counters import numbers
 from ._errors import PierError, check, error_of, text
-from ._memory import Parts, source, target
+from ._memory import Parts, pair, source, target
 from ._operation import PENDING, Change, Task
 from ._pier import ffi, lib
 
@@ -50,7 +50,7 @@ class Connection:
     @property
     def handle(self):
         """The struct pier_conn.  Raises ENOTCONN once closed."""
-        if self._conn == ffi.NULL:
+        if not self._conn:
             raise error_of(-errno.ENOTCONN, "the connection is closed")
         return self._conn
 
@@ -149,29 +149,34 @@ class Connection:
 
     def send(self, src: Parts) -> Task:
         """Send the bytes of src, which complete a receive of the peer's."""
-        return self._task(lib.pier_rdma_task_send, source, src)
+        conn = self.handle
+        buf = source(self.engine, src)
+        return Task.make(self.engine, lib.pier_rdma_task_send, (conn, buf),
+                         (self, src), src=buf)
 
     def send_imm(self, src: Parts, imm: int) -> Task:
         """The same with a number of 32 bits, the immediate."""
-        return self._task(lib.pier_rdma_task_send_imm, source, src,
-                          more=(socket.htonl(imm),))
+        conn, number = self.handle, socket.htonl(imm)
+        buf = source(self.engine, src)
+        return Task.make(self.engine, lib.pier_rdma_task_send_imm,
+                         (conn, buf, number), (self, src), src=buf)
 
     def read(self, src: Parts, dst: Parts) -> Task:
         """Read the peer's memory src into dst.
 
         The result is the number of bytes: the smaller length of both.
         """
-        return self._task(lib.pier_rdma_task_read, source, src, target, dst,
+        return self._copy(lib.pier_rdma_task_read, src, dst,
                           take=lib.pier_read_len)
 
     def write(self, src: Parts, dst: Parts) -> Task:
         """Write src into the peer's memory dst, from its first byte on."""
-        return self._task(lib.pier_rdma_task_write, source, src, target, dst)
+        return self._copy(lib.pier_rdma_task_write, src, dst)
 
     def write_imm(self, src: Parts, dst: Parts, imm: int) -> Task:
         """The same, and complete a receive of the peer's with a number."""
-        return self._task(lib.pier_rdma_task_write_imm, source, src,
-                          target, dst, more=(socket.htonl(imm),))
+        return self._copy(lib.pier_rdma_task_write_imm, src, dst,
+                          socket.htonl(imm))
 
     def fetch_add(self, dst: Parts, add: int) -> Task:
         """Add to the 8 bytes of the peer's memory dst.
@@ -190,22 +195,20 @@ class Connection:
 
     def event_get(self, event: RemoteSyncEvent) -> Task:
         """Read the number of the peer's sync event: the result."""
-        word = self.rdma.words.take()
-        return self._task(lib.pier_rdma_task_remote_get, target, word.buf,
-                          first=event, take=word.value)
+        return self._get(lib.pier_rdma_task_remote_get, event)
 
     def event_set(self, event: RemoteSyncEvent, value: int) -> Task:
         """Set the number of the peer's sync event."""
+        conn, remote = self.handle, event.handle
         word = self.rdma.words.take()
         word.set(value)
-        return self._task(lib.pier_rdma_task_notify_set, source, word.buf,
-                          first=event, take=word.nothing)
+        buf = source(self.engine, word.buf)
+        return Task.make(self.engine, lib.pier_rdma_task_notify_set,
+                         (conn, remote, buf), (self, word, event), src=buf)
 
     def event_add(self, event: RemoteSyncEvent, value: int) -> Task:
         """Add to it; the result is the number before."""
-        word = self.rdma.words.take()
-        return self._task(lib.pier_rdma_task_notify_add, target, word.buf,
-                          first=event, more=(value,), take=word.value)
+        return self._get(lib.pier_rdma_task_notify_add, event, value)
 
     @property
     def peer_is_pier(self) -> bool:
@@ -265,22 +268,24 @@ class Connection:
     def _look_ended(self):
         return PENDING if self.is_alive else self.error
 
-    def _task(self, call, *memory, first=None, more=(), take=None) -> Task:
-        bufs = []
-        owners = (self, *memory[1::2], first)
-        event = () if first is None else (first.handle,)
-        ret = self.engine.task
-        try:
-            for make, what in zip(memory[::2], memory[1::2]):
-                bufs.append(make(self.engine, what))
-            check(call(self.handle, *event, *bufs, *more, ret))
-        except BaseException:
-            for buf in bufs:
-                lib.pier_buf_put(buf)
-            raise
-        return Task(self.engine, ret[0], tuple(bufs), owners, take).begun()
+    def _copy(self, call, src: Parts, dst: Parts, *more: int, take=None
+              ) -> Task:
+        conn = self.handle
+        bufs = pair(self.engine, src, dst)
+        return Task.make(self.engine, call, (conn, *bufs, *more),
+                         (self, src, dst), take, src=bufs[0], dst=bufs[1])
+
+    def _get(self, call, event: RemoteSyncEvent, *more: int) -> Task:
+        conn, remote = self.handle, event.handle
+        word = self.rdma.words.take()
+        buf = target(self.engine, word.buf)
+        return Task.make(self.engine, call, (conn, remote, buf, *more),
+                         (self, word, event), word.value, dst=buf)
 
     def _atomic(self, call, dst: Parts, *values: int) -> Task:
+        conn = self.handle
         word = self.rdma.words.take()
-        return self._task(call, target, dst, target, word.buf, more=values,
-                          take=word.value)
+        bufs = pair(self.engine, dst, word.buf, is_data=False)
+        return Task.make(self.engine, call, (conn, *bufs, *values),
+                         (self, dst, word), word.value, src=bufs[0],
+                         dst=bufs[1])

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from ._context import Context
 from ._errors import check, configuration, create
-from ._memory import Parts, source, target
+from ._memory import Parts, pair
 from ._operation import Task
 from ._pier import lib
 
@@ -35,14 +35,7 @@ class Dma(Context):
 
         Fails with EMSGSIZE, more than dst has; EACCES; EINVAL.
         """
-        bufs = []
-        try:
-            for make, what in ((source, src), (target, dst)):
-                bufs.append(make(self.engine, what))
-            task = create(lib.pier_dma_task_copy, self.handle, *bufs)
-        except BaseException:
-            for buf in bufs:
-                lib.pier_buf_put(buf)
-            raise
-        return Task(self.engine, task, tuple(bufs), (self, src, dst),
-                    None).begun()
+        dma = self.handle
+        bufs = pair(self.engine, src, dst)
+        return Task.make(self.engine, lib.pier_dma_task_copy, (dma, *bufs),
+                         (self, src, dst), src=bufs[0], dst=bufs[1])

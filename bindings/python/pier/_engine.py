@@ -9,8 +9,8 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
-from ._errors import check, create, error_of
-from ._operation import Change, Task
+from ._errors import create, error_of
+from ._operation import Change, Operation, Task
 from ._pier import ffi, lib
 from ._time import limit_of, slice_of
 
@@ -32,10 +32,9 @@ class Engine:
 
     def __init__(self) -> None:
         self._pe = create(lib.pier_pe_create)
-        self._status = ffi.new("int *")
-        self._buf = ffi.new("struct pier_buf **")
+        self.err = ffi.new("int *")     # of calls that return something else
         self.task = ffi.new("struct pier_task **")      # a new one
-        self._inventory = create(lib.pier_buf_inventory_create, 64)
+        self.inventory = create(lib.pier_buf_inventory_create, 64)
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._armed = False
         self._resumes = False           # the loop calls _run() soon
@@ -73,7 +72,9 @@ class Engine:
 
         If nothing is, poll for limit_ns nanoseconds.
         """
-        events = check(lib.pier_py_poll(self.handle, limit_ns))
+        events = lib.pier_py_poll(self._pe or self.handle, limit_ns)
+        if events < 0:
+            raise error_of(events)
         if events or self.hopes:
             self._dispatch()
         return events
@@ -120,30 +121,25 @@ class Engine:
         self._loop = loop
         self._run()
 
-    def poll_for(self, is_over: Callable[[], object]) -> None:
-        """Poll before suspending: is_over() may soon be true.
+    def poll_for(self, operation: Operation) -> None:
+        """Poll before suspending: the operation may soon be over.
 
         It is not done after it was in vain, until the loop is woken as early;
         after ROUNDS of it others of the loop have their turn.
         """
         loop = self._loop
-        if loop is None or not self._polls or self._polled >= ROUNDS:
-            self._polled = 0
+        if loop is None or not self._polls:
             return
-        self._polled += 1
-        limit = time.monotonic_ns() + POLL_NS
-        self._disarm()
-        try:
-            while not is_over() and self._polls and self._loop is not None:
-                left = limit - time.monotonic_ns()
-                if left <= 0:
-                    self._polls = False
-                    self._polled = 0
-                else:
-                    self._round(loop, left)
-        finally:
-            if self._loop is not None:
-                self._resume()
+        if self._armed:
+            self._disarm()
+        while not operation.has_ended and self._loop is not None:
+            self._polled += 1
+            if self._polled > ROUNDS or not self._round(loop, POLL_NS):
+                self._polls = self._polled > ROUNDS
+                self._polled = 0
+                break
+        if not self._resumes:
+            self._resume()
 
     def detach(self) -> None:
         """Undo attach()."""
@@ -152,17 +148,6 @@ class Engine:
         self._disarm()
         if loop is not None and not loop.is_closed():
             loop.remove_reader(self.fd)
-
-    def take_buf(self, call, *args) -> Any:
-        """Take a struct pier_buf; the inventory grows as needed."""
-        ret = self._buf
-        err = call(self._inventory, *args, ret)
-        if err == -errno.ENOBUFS:
-            count = lib.pier_buf_inventory_count(self._inventory)
-            check(lib.pier_buf_inventory_expand(self._inventory, count))
-            err = call(self._inventory, *args, ret)
-        check(err)
-        return ret[0]
 
     @contextlib.contextmanager
     def driven_by_c(self) -> Generator[None, None, None]:
@@ -203,7 +188,7 @@ class Engine:
         self.detach()
         self._drain()
         pe, self._pe = self._pe, ffi.NULL
-        lib.pier_buf_inventory_destroy(self._inventory)
+        lib.pier_buf_inventory_destroy(self.inventory)
         lib.pier_pe_destroy(pe)
         self._end_changes()
 
@@ -221,7 +206,7 @@ class Engine:
         self._drain()
         while self.hopes:
             self.hopes.pop().look_for_hope()
-        for change in list(self.changes):
+        for change in list(self.changes) if self.changes else ():
             change.look()
             if change.has_ended:
                 self.changes.discard(change)
@@ -229,9 +214,12 @@ class Engine:
             raise self.errors.pop(0)
 
     def _drain(self) -> None:
-        status = self._status
-        while address := lib.pier_py_retrieve(self._pe, status):
-            self.tasks.pop(address).ended(status[0])
+        while address := lib.pier_py_retrieve(self._pe):
+            if address & 1:
+                task = self.tasks.pop(address - 1)
+                task.ended(lib.pier_task_status(task.pointer))
+            else:
+                self.tasks.pop(address).ended(0)
 
     def _end_changes(self) -> None:
         for change in list(self.changes):

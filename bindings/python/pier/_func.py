@@ -54,7 +54,7 @@ class CallTask(Task):
 
     def __init__(self, engine: Engine, task, owners: tuple,
                  call: Call) -> None:
-        super().__init__(engine, task, (), owners, lambda _: call.value)
+        super().__init__(engine, task, owners, lambda _: call.value)
         self._call = call
 
     def error_for(self, status: int) -> BaseException:

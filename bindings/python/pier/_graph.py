@@ -31,7 +31,7 @@ class Instance(Task):
     """One run of a graph.  Its result: of each node, that of its task."""
 
     def __init__(self, graph: Graph, task, work: dict) -> None:
-        super().__init__(graph.engine, task, (), (graph, work), None)
+        super().__init__(graph.engine, task, (graph, work))
         self._take = self._results
         self._work: dict = work
 

@@ -46,8 +46,8 @@ class Mmap:
         self._bytes: Optional[memoryview] = None
         self._view: Any = None
         self._memory = None     # of pier's own: it goes with its last view
-        self._start = None
         self._mmap = ffi.NULL
+        self.length = 0         # in bytes
         self._dev: Optional[Device] = dev
         if isinstance(obj, int):
             obj = mmap.mmap(-1, obj)
@@ -121,24 +121,17 @@ class Mmap:
         self._bytes = None
         self._view = None
         self._memory = None
-        self._start = None
         self._dev = dev
         self._mmap = handle
+        self.length = lib.pier_mmap_len(handle)
         return self
 
     @property
     def handle(self):
         """The struct pier_mmap.  Raises EINVAL once closed."""
-        if self._mmap == ffi.NULL:
+        if not self._mmap:
             raise error_of(-errno.EINVAL, "the mmap is closed")
         return self._mmap
-
-    @property
-    def start(self) -> Any:
-        """The same as a char pointer, which the process may not have."""
-        if self._start is None or self._mmap == ffi.NULL:
-            self._start = ffi.cast("char *", lib.pier_mmap_addr(self.handle))
-        return self._start
 
     @property
     def address(self) -> int:
@@ -232,8 +225,9 @@ class Mmap:
         try:
             self._view = ffi.from_buffer("char[]", self._bytes,
                                          require_writable=writable)
+            self.length = len(self._view)
             self._mmap = create(lib.pier_mmap_map, dev.handle, self._view,
-                                len(self._view), access)
+                                self.length, access)
         except BaseException:
             self._release()
             raise
@@ -270,13 +264,8 @@ class Buf:
 
     def pointer(self):
         """The address of the first byte, a char pointer."""
-        return self.mmap.start + self.offset
-
-    def take(self, engine: Engine, call):
-        """Take a struct pier_buf of it."""
-        mmap = self.mmap
-        return engine.take_buf(call, mmap.handle, mmap.start + self.offset,
-                               self.length)
+        return ffi.cast("char *",
+                        lib.pier_mmap_addr(self.mmap.handle)) + self.offset
 
 
 Part = Union[Buf, Mmap]
@@ -297,15 +286,24 @@ def _parts(what: Any) -> list[Buf]:
     return parts
 
 
-def _chain(engine: Engine, what: Parts, call):
+def _take(engine: Engine, mmap: Mmap, offset: int, length: int,
+          is_data: bool):
+    buf = lib.pier_py_buf(engine.inventory, mmap.handle, offset, length,
+                          is_data, engine.err)
+    if not buf:
+        raise error_of(engine.err[0])
+    return buf
+
+
+def _chain(engine: Engine, what: Parts, is_data: bool):
     if isinstance(what, Mmap):
-        what = Buf(what, 0, len(what))
+        return _take(engine, what, 0, what.length, is_data)
     if isinstance(what, Buf):
-        return what.take(engine, call)
+        return _take(engine, what.mmap, what.offset, what.length, is_data)
     head = ffi.NULL
     try:
         for part in _parts(what):
-            buf = part.take(engine, call)
+            buf = _take(engine, part.mmap, part.offset, part.length, is_data)
             if head == ffi.NULL:
                 head = buf
             else:
@@ -318,9 +316,20 @@ def _chain(engine: Engine, what: Parts, call):
 
 def source(engine: Engine, what: Parts):
     """A chain of struct pier_buf that is read; NULL for None."""
-    return _chain(engine, what, lib.pier_buf_by_data)
+    return _chain(engine, what, True)
 
 
 def target(engine: Engine, what: Parts):
     """A chain of struct pier_buf that is written to; NULL for None."""
-    return _chain(engine, what, lib.pier_buf_by_addr)
+    return _chain(engine, what, False)
+
+
+def pair(engine: Engine, src: Parts, dst: Parts, is_data: bool = True
+         ) -> tuple:
+    """The chains of both: of src, which has data, and of the target dst."""
+    head = _chain(engine, src, is_data)
+    try:
+        return head, target(engine, dst)
+    except BaseException:
+        lib.pier_buf_put(head)
+        raise

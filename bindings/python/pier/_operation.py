@@ -24,14 +24,15 @@ class Operation:
     ends the wait alone.
     """
 
+    _over = False
+    _seen = False
+    _value: Any = None
+    _error: Optional[BaseException] = None
+    _futures: tuple = ()
+    _waits = 0
+
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
-        self._over = False
-        self._seen = False
-        self._value: Any = None
-        self._error: Optional[BaseException] = None
-        self._futures: list = []
-        self._waits = 0
 
     @property
     def has_ended(self) -> bool:
@@ -57,6 +58,8 @@ class Operation:
         timeout is in seconds, None: without limit.
         Raises its error, or PierTimeoutError; then it still goes on.
         """
+        if self._over:
+            return self.result()
         self._waits += 1
         try:
             ended = self._engine.wait_for(self.done, timeout)
@@ -71,11 +74,11 @@ class Operation:
         if not self._over:
             self._engine.attach()       # which may end it
         if not self._over:
-            self._engine.poll_for(self.done)
+            self._engine.poll_for(self)
         if not self._over:
             self._suspends()
             future = asyncio.get_running_loop().create_future()
-            self._futures.append(future)
+            self._futures += (future,)
             yield from future
         return self.result()
 
@@ -89,9 +92,15 @@ class Operation:
         if self._over:
             return
         self._over = True
-        self._value = value
-        self._error = error
-        futures, self._futures = self._futures, []
+        if value is not None:
+            self._value = value
+        if error is not None:
+            self._error = error
+        if self._futures:
+            self._wake()
+
+    def _wake(self) -> None:
+        futures, self._futures = self._futures, ()
         for future in futures:
             if not future.done():
                 future.set_result(None)
@@ -148,17 +157,14 @@ class Next(Change):
 
     def look(self) -> None:
         """Wake what awaits it, which then takes the next."""
-        futures, self._futures = self._futures, []
-        for future in futures:
-            if not future.done():
-                future.set_result(None)
+        self._wake()
 
     def __await__(self) -> Generator[Any, None, Any]:
         self._engine.attach()
         while not self.done():
             self._engine.changes.add(self)
             future = asyncio.get_running_loop().create_future()
-            self._futures.append(future)
+            self._futures += (future,)
             try:
                 yield from future
             finally:
@@ -171,17 +177,40 @@ class Task(Operation):
     """A task of pier in flight.
 
     The engine holds it, and with it all memory that it uses, until it has
-    ended; a program need not.
+    ended; a program need not.  The struct pier_buf in src and dst are its own.
     """
 
-    def __init__(self, engine: Engine, task, bufs: tuple, owners: tuple,
-                 take: Optional[Callable[[Any], Any]]) -> None:
-        super().__init__(engine)
+    _prepared = False
+
+    # pylint: disable=super-init-not-called,too-many-arguments
+    def __init__(self, engine: Engine, task, owners: tuple,
+                 take: Optional[Callable[[Any], Any]] = None,
+                 src=ffi.NULL, dst=ffi.NULL) -> None:
+        self._engine = engine
         self._task = task
-        self._bufs = bufs
+        self._src = src
+        self._dst = dst
         self._owners = owners
         self._take = take
-        self._prepared = False
+
+    # pylint: disable=too-many-arguments
+    @classmethod
+    def make(cls, engine: Engine, call, args: tuple, owners: tuple,
+             take: Optional[Callable[[Any], Any]] = None, *,
+             src=ffi.NULL, dst=ffi.NULL) -> Any:
+        """The task that call(*args, &task) makes, begun.
+
+        Of args src and dst are its own; on an error they are put.
+        """
+        try:
+            err = call(*args, engine.task)
+            if err:
+                raise error_of(err)
+        except BaseException:
+            lib.pier_buf_put(src)
+            lib.pier_buf_put(dst)
+            raise
+        return cls(engine, engine.task[0], owners, take, src, dst).begun()
 
     @property
     def pointer(self):
@@ -213,19 +242,20 @@ class Task(Operation):
             raise error_of(-errno.EBUSY, f"{self._name()}: it is submitted, "
                            "by itself or in a graph, or has ended")
         self._engine.prepared.discard(self)
+        self._prepared = self._seen = False
         self._submit()
 
     def _submit(self) -> None:
-        self._prepared = self._seen = False
-        address = int(ffi.cast("uintptr_t", self._task))
-        self._engine.tasks[address] = self
-        err = lib.pier_task_submit(self._task, 0)
-        if err:
-            error = error_of(err)
-            del self._engine.tasks[address]
+        engine = self._engine
+        address = lib.pier_py_submit(self._task, self._src, self._dst,
+                                     engine.err)
+        self._src = self._dst = ffi.NULL        # the task in flight has them
+        if not address:
+            self._task = ffi.NULL
             self._seen = True
             self._release()
-            raise error
+            raise error_of(engine.err[0])
+        engine.tasks[address] = self
 
     def cancel(self) -> None:
         """End it early: it ends with ECANCELED unless it finished otherwise.
@@ -242,7 +272,8 @@ class Task(Operation):
         self._seen = True
 
     def ended(self, status: int) -> None:
-        """The engine has retrieved it."""
+        """The engine has retrieved it; status is that of pier_task_status().
+        """
         value, error = None, None
         if status:
             error = self.error_for(status)
@@ -284,9 +315,10 @@ class Task(Operation):
     def _release(self) -> None:
         task, self._task = self._task, ffi.NULL
         lib.pier_task_free(task)
-        for buf in self._bufs:
-            lib.pier_buf_put(buf)
-        self._bufs = ()
+        if self._src or self._dst:
+            lib.pier_buf_put(self._src)
+            lib.pier_buf_put(self._dst)
+            self._src = self._dst = ffi.NULL
         self._owners = ()
         self._take = None
 
@@ -311,7 +343,7 @@ class Receive(Task):
 
     def wait(self, timeout: Optional[float] = None) -> Any:
         if not self._over:
-            self._engine.look_for_hope(self._owners[0])
+            self._suspends()
         return super().wait(timeout)
 
     # What was lost before it waits, the engine does not look for again.

@@ -14,11 +14,15 @@ from ._errors import check, configuration, create, error_of
 from ._memory import Mmap, Parts, target
 from ._operation import PENDING, Change, Next, Receive, Task
 from ._pier import ffi, lib
+from ._sync_event import RemoteSyncEvent, SyncEvent
 from ._words import Words
 
 if TYPE_CHECKING:
     from ._device import Device
     from ._engine import Engine
+
+
+_IMM = 1 << 32      # above the lengths of receives: their opcode
 
 
 class Message:
@@ -69,7 +73,7 @@ class Rdma:
     @property
     def handle(self):
         """The struct pier_rdma.  Raises EINVAL once closed."""
-        if self._rdma == ffi.NULL:
+        if not self._rdma:
             raise error_of(-errno.EINVAL, "the RDMA context is closed")
         return self._rdma
 
@@ -122,6 +126,24 @@ class Rdma:
         server_addr, listen_port.  Blocks, at most timeout seconds, and the
         loop of asyncio with it.
         """
+        conn, mmap = self._meet(lib.pier_rendezvous, memory,
+                                "struct pier_mmap **" if remote else "",
+                                timeout, options)
+        return conn, Mmap.adopt(self.dev, mmap) if remote else None
+
+    def rendezvous_event(self, event: Optional[SyncEvent] = None,
+                         remote: bool = False, timeout: float = 60,
+                         **options: Any
+                         ) -> tuple[Connection, Optional[RemoteSyncEvent]]:
+        """The same with sync events instead of memory."""
+        conn, far = self._meet(lib.pier_rendezvous_event, event,
+                               "struct pier_sync_event **" if remote else "",
+                               timeout, options)
+        return conn, RemoteSyncEvent.adopt(self.dev, far) if remote else None
+
+    # pylint: disable=too-many-arguments
+    def _meet(self, call, what, kind: str, timeout: float, options: dict
+              ) -> tuple[Connection, Any]:
         texts = []
         args = lib.pier_py_args()
         for name, value in options.items():
@@ -133,13 +155,12 @@ class Rdma:
             setattr(args, name, ffi.NULL if value is None else value)
         args.timeout_ms = int(timeout * 1000)
         conn = ffi.new("struct pier_conn **")
-        mmap = ffi.new("struct pier_mmap **") if remote else ffi.NULL
+        remote = ffi.new(kind) if kind else ffi.NULL
         with self.engine.driven_by_c():
-            check(lib.pier_rendezvous(
-                self.handle, ffi.addressof(args),
-                ffi.NULL if memory is None else memory.handle, conn, mmap))
-        return (self._adopt(conn[0]),
-                Mmap.adopt(self.dev, mmap[0]) if remote else None)
+            check(call(self.handle, ffi.addressof(args),
+                       ffi.NULL if what is None else what.handle, conn,
+                       remote))
+        return self._adopt(conn[0]), remote[0] if kind else None
 
     def listen(self, port: int = 0, address: Optional[str] = None,
                **config: int) -> Listener:
@@ -167,15 +188,10 @@ class Rdma:
         every connection has ended, what waits for it fails with the error of
         the last one.
         """
+        rdma = self.handle
         buf = target(self.engine, dst)
-        task = self.engine.task
-        try:
-            check(lib.pier_rdma_task_receive(self.handle, buf, task))
-        except BaseException:
-            lib.pier_buf_put(buf)
-            raise
-        return Receive(self.engine, task[0], (buf,), (self, dst),
-                       self._message).begun()
+        return Receive.make(self.engine, lib.pier_rdma_task_receive,
+                            (rdma, buf), (self, dst), self._message, dst=buf)
 
     def close(self) -> None:
         """Say goodbye on its connections, end its tasks, and free it.
@@ -215,9 +231,9 @@ class Rdma:
 
     def look_for_hope(self) -> None:
         """Once no connection is alive, receives that are waited for fail."""
-        conns = list(self._conns.values())
         if not self.has_lost or self._listeners:
             return
+        conns = list(self._conns.values())
         if any(conn.is_alive for conn in conns):
             return
         errors = [conn.error for conn in conns if conn.error]
@@ -237,13 +253,12 @@ class Rdma:
         return connection
 
     def _message(self, task) -> Message:
-        opcode = lib.pier_recv_opcode(task)
-        imm = None
-        if opcode != lib.PIER_RECV_SEND:
-            imm = socket.ntohl(lib.pier_recv_imm(task))
-        conn = int(ffi.cast("uintptr_t", lib.pier_task_conn(task)))
-        return Message(lib.pier_recv_len(task), imm, self._conns.get(conn),
-                       opcode == lib.PIER_RECV_WRITE_IMM)
+        length = lib.pier_py_received(task)
+        conn = self._conns.get(lib.pier_py_task_conn(task))
+        if length < _IMM:
+            return Message(length, None, conn, False)
+        return Message(length % _IMM, socket.ntohl(lib.pier_recv_imm(task)),
+                       conn, length // _IMM == lib.PIER_RECV_WRITE_IMM)
 
 
 class Listener:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from ._context import Context
 from ._errors import check, configuration, create
-from ._memory import Parts, source, target
+from ._memory import Parts, pair
 from ._operation import Task
 from ._pier import lib
 
@@ -48,15 +48,8 @@ class Sha(Context):
 
         Fails with EMSGSIZE, more than dst has; EACCES; EOPNOTSUPP.
         """
-        bufs = []
-        try:
-            for make, what in ((source, src), (target, dst)):
-                bufs.append(make(self.engine, what))
-            task = create(lib.pier_sha_task_hash, self.handle, algorithm,
-                          *bufs)
-        except BaseException:
-            for buf in bufs:
-                lib.pier_buf_put(buf)
-            raise
-        return Task(self.engine, task, tuple(bufs), (self, src, dst),
-                    None).begun()
+        sha = self.handle
+        bufs = pair(self.engine, src, dst)
+        return Task.make(self.engine, lib.pier_sha_task_hash,
+                         (sha, algorithm, *bufs), (self, src, dst),
+                         src=bufs[0], dst=bufs[1])

@@ -6,7 +6,7 @@ import errno
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
-from ._errors import check, create, error_of
+from ._errors import check, configuration, create, error_of
 from ._operation import Task
 from ._pier import ffi, lib
 from ._time import wait
@@ -138,12 +138,34 @@ class SyncEvent:
 
 
 class SyncEventContext(Context):
-    """A sync event of this process whose waits are tasks of an engine."""
+    """A sync event of this process whose waits are tasks of an engine.
 
+    At most so many tasks are in flight; 0: the default.
+    """
+
+    # pylint: disable=too-many-arguments
     def __init__(self, engine: Engine, dev: Optional[Device] = None, *,
                  remote_publisher: bool = False,
-                 remote_subscriber: bool = False) -> None:
-        event = _configured(dev, remote_publisher, remote_subscriber)
+                 remote_subscriber: bool = False, tasks: int = 0) -> None:
+        self._begin(engine, dev, _configured(
+            dev, remote_publisher, remote_subscriber, tasks))
+
+    @classmethod
+    def from_process(cls, engine: Engine, dev: Device, descriptor: bytes, *,
+                     tasks: int = 0) -> SyncEventContext:
+        """The event of another process, whose export_process() made it.
+
+        Use get(), set() and fetch_add(), which are tasks: value and add()
+        would block, and raise EPERM.
+        Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EPROTOTYPE.
+        """
+        self = cls.__new__(cls)
+        event = create(lib.pier_sync_event_import_process, dev.handle,
+                       ffi.from_buffer(descriptor), len(descriptor))
+        self._begin(engine, dev, _configure(event, tasks=tasks))
+        return self
+
+    def _begin(self, engine: Engine, dev: Optional[Device], event) -> None:
         super().__init__(engine, event, lib.pier_sync_event_ctx(event),
                          lib.pier_sync_event_destroy)
         self._dev = dev
@@ -162,6 +184,19 @@ class SyncEventContext(Context):
         """Add to the number, modulo 2^64; returns the number before."""
         return _add(self.handle, value)
 
+    def get(self) -> Task:
+        """A task that reads the number: its result."""
+        return self._update(lib.pier_sync_event_task_get)
+
+    def set(self, value: int) -> Task:
+        """A task that sets the number."""
+        return Task.make(self.engine, lib.pier_sync_event_task_set,
+                         (self.handle, value), (self,))
+
+    def fetch_add(self, value: int) -> Task:
+        """A task that adds to it; the result is the number before."""
+        return self._update(lib.pier_sync_event_task_add, value)
+
     def when_gt(self, value: int, mask: int = ALL) -> Task:
         """A task that ends when the number AND mask is greater."""
         return self._when(lib.pier_sync_event_task_wait_gt, value, mask)
@@ -174,9 +209,14 @@ class SyncEventContext(Context):
         """A task that ends when the number AND mask is not equal to it."""
         return self._when(lib.pier_sync_event_task_wait_neq, value, mask)
 
+    def _update(self, call, *value: int) -> Task:
+        number = ffi.new("uint64_t *")
+        return Task.make(self.engine, call, (self.handle, *value, number),
+                         (self,), lambda _: number[0])
+
     def _when(self, call, value: int, mask: int) -> Task:
-        task = create(call, self.handle, value, mask)
-        return Task(self.engine, task, (), (self,), None).begun()
+        return Task.make(self.engine, call, (self.handle, value, mask),
+                         (self,))
 
 
 class RemoteSyncEvent:
@@ -192,6 +232,14 @@ class RemoteSyncEvent:
                              dev.handle, ffi.from_buffer(descriptor),
                              len(descriptor))
         check(lib.pier_sync_event_start(self._event))
+
+    @classmethod
+    def adopt(cls, dev: Device, handle) -> RemoteSyncEvent:
+        """The object of a struct pier_sync_event of a peer's, started."""
+        self = cls.__new__(cls)
+        self._dev = dev
+        self._event = handle
+        return self
 
     @property
     def handle(self):
@@ -221,17 +269,21 @@ def _location(is_remote: bool) -> int:
             lib.PIER_SYNC_EVENT_CPU)
 
 
-def _configured(dev: Optional[Device], publisher: bool, subscriber: bool):
-    event = create(lib.pier_sync_event_create)
-    cfg = ffi.new("struct pier_sync_event_config *")
-    cfg.size = ffi.sizeof(cfg[0])
-    cfg.publisher = _location(publisher)
-    cfg.subscriber = _location(subscriber)
-    cfg.dev = ffi.NULL if dev is None else dev.handle
-    err = lib.pier_sync_event_configure(event, cfg)
+def _configured(dev: Optional[Device], publisher: bool, subscriber: bool,
+                tasks: int = 0):
+    handle = ffi.NULL if dev is None else dev.handle
+    return _configure(create(lib.pier_sync_event_create), dev=handle,
+                      publisher=_location(publisher),
+                      subscriber=_location(subscriber), tasks=tasks)
+
+
+def _configure(event, **members):
+    err = lib.pier_sync_event_configure(
+        event, configuration("sync_event", members))
     if err:
+        error = error_of(err)
         lib.pier_sync_event_destroy(event)
-        raise error_of(err)
+        raise error
     return event
 
 

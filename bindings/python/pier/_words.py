@@ -28,9 +28,6 @@ class Word:
         """Store a number in it."""
         struct.pack_into("=Q", self.buf.view(), 0, value)
 
-    def nothing(self, _task=None) -> None:
-        """No result; a task that refers to this has the word."""
-
     def __del__(self) -> None:
         self._words.free.append(self.buf)
 

@@ -96,6 +96,16 @@ public:
 		return ret;
 	}
 
+	/* The same, where a result, which has an error's text, costs time. */
+	status add(std::uint64_t value, std::uint64_t &before) const noexcept
+	{
+		return pier_sync_event_add(c_, value, &before);
+	}
+	status value(std::uint64_t &ret) const noexcept
+	{
+		return pier_sync_event_get(c_, &ret);
+	}
+
 	/* Until the value AND @mask is greater, equal, not equal. */
 	status wait_gt(std::uint64_t value, int timeout_ms,
 		       std::uint64_t mask = UINT64_MAX,
