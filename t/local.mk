@@ -318,6 +318,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/fio.sh \
 	%D%/dropin/hard.sh \
 	%D%/dropin/mckey.sh \
+	%D%/dropin/mckey_net.sh \
 	%D%/dropin/pairs.sh \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qemu.sh \
@@ -850,6 +851,7 @@ EXTRA_DIST += \
 	%D%/lib/device.sh \
 	%D%/lib/doctor.sh \
 	%D%/lib/dropin.sh \
+	%D%/lib/groups.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
 	%D%/lib/peers.sh \
