@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <infiniband/verbs.h>
 
@@ -77,6 +78,8 @@ struct dropin_context {
 	struct dropin_async async;
 	struct pier__fdev *fdev;	/* owned */
 	struct pier__chan *chan;	/* owned */
+	struct pier__list link;		/* of ibv_context.c */
+	pid_t opener;			/* not a child of it */
 	struct verbs_context verbs;
 };
 

@@ -234,6 +234,7 @@ check_PROGRAMS += \
 	%D%/ops/try_submit.t \
 	%D%/ops/type_tasks.t \
 	%D%/soft/ack_coalesce.t \
+	%D%/soft/ack_held.t \
 	%D%/soft/always.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \
