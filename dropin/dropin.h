@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <infiniband/verbs.h>
 
@@ -44,9 +45,19 @@ struct dropin_device {
  */
 struct dropin_async {
 	pthread_mutex_t lock;
-	struct pier__list events;	/* of ibv_async.c, to be taken */
+	struct pier__list events;	/* of objects, to be taken */
 	int ready;			/* owned */
 };
+
+/* Events of one type of an object, whose memory they are in. */
+struct dropin_event {
+	struct pier__list link;		/* while @count is not 0 */
+	struct dropin_watched *of;	/* NULL: the place is free */
+	int type;			/* enum ibv_event_type */
+	unsigned int count;		/* to be taken */
+};
+
+#define DROPIN_EVENT_TYPES 5	/* of a QP; other objects have fewer */
 
 /* What an object has of it. */
 struct dropin_watched {
@@ -57,8 +68,9 @@ struct dropin_watched {
 	} kind;
 	void *object;			/* struct ibv_cq, ibv_srq, ibv_qp */
 	struct ibv_context *context;
-	uint32_t taken;			/* events, to be acknowledged; the */
-					/* lock of struct dropin_async */
+	/* Under the lock of struct dropin_async. */
+	struct dropin_event events[DROPIN_EVENT_TYPES];
+	uint32_t taken;			/* events, to be acknowledged */
 };
 
 struct dropin_context {
@@ -66,6 +78,8 @@ struct dropin_context {
 	struct dropin_async async;
 	struct pier__fdev *fdev;	/* owned */
 	struct pier__chan *chan;	/* owned */
+	struct pier__list link;		/* of ibv_context.c */
+	pid_t opener;			/* not a child of it */
 	struct verbs_context verbs;
 };
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asynchronous events: of the port, and of queues and queue pairs. */
 #include <errno.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -10,15 +9,9 @@
 #include "dropin/dropin.h"
 #include "fabric/soft/soft.h"
 
-struct event {
-	struct pier__list link;
-	int type;			/* enum ibv_event_type */
-	struct dropin_watched *of;
-};
-
-static struct event *event_of(struct pier__list *link)
+static struct dropin_event *event_of(struct pier__list *link)
 {
-	return pier__container_of(link, struct event, link);
+	return pier__container_of(link, struct dropin_event, link);
 }
 
 static struct dropin_async *async_of(const struct dropin_watched *watched)
@@ -27,7 +20,14 @@ static struct dropin_async *async_of(const struct dropin_watched *watched)
 }
 
 /* With the lock held, as below. */
-static void take_out(struct dropin_async *async, struct event *event)
+static void put_in(struct dropin_async *async, struct dropin_event *event)
+{
+	if (pier__list_empty(&async->events))
+		eventfd_write(async->ready, 1);
+	pier__list_add(&async->events, &event->link);
+}
+
+static void take_out(struct dropin_async *async, struct dropin_event *event)
 {
 	eventfd_t count;
 
@@ -36,21 +36,29 @@ static void take_out(struct dropin_async *async, struct event *event)
 		eventfd_read(async->ready, &count);
 }
 
-/* By the thread that drives.  Without memory the event is lost. */
+/* The place of @type, which it has for the life of the object. */
+static struct dropin_event *place_of(struct dropin_watched *watched, int type)
+{
+	struct dropin_event *event = watched->events;
+
+	while (event->of && event->type != type)
+		event++;
+	event->of = watched;
+	event->type = type;
+	return event;
+}
+
+/* By the thread that drives. */
 static void push(int type, void *arg)
 {
 	struct dropin_watched *watched = arg;
 	struct dropin_async *async = async_of(watched);
-	struct event *event = malloc(sizeof(*event));
+	struct dropin_event *event;
 
-	if (!event)
-		return;
-	event->type = type;
-	event->of = watched;
 	pthread_mutex_lock(&async->lock);
-	if (pier__list_empty(&async->events))
-		eventfd_write(async->ready, 1);
-	pier__list_add(&async->events, &event->link);
+	event = place_of(watched, type);
+	if (!event->count++)
+		put_in(async, event);
 	pthread_mutex_unlock(&async->lock);
 }
 
@@ -62,18 +70,15 @@ void pier__dropin_watch(struct dropin_watched *watched, enum dropin_kind kind,
 	watched->context = context;
 }
 
-static void drop(struct dropin_async *async,
-		 const struct dropin_watched *watched)
+static void drop(struct dropin_async *async, struct dropin_watched *watched)
 {
-	struct pier__list *pos, *tmp;
+	struct dropin_event *event = watched->events;
+	int i;
 
 	pthread_mutex_lock(&async->lock);
-	PIER__LIST_EACH(pos, tmp, &async->events) {
-		if (event_of(pos)->of != watched)
-			continue;
-		take_out(async, event_of(pos));
-		free(event_of(pos));
-	}
+	for (i = 0; i < DROPIN_EVENT_TYPES; i++)
+		if (event[i].count)
+			take_out(async, &event[i]);
 	pthread_mutex_unlock(&async->lock);
 }
 
@@ -128,17 +133,15 @@ int pier__dropin_async_init(struct dropin_context *ctx)
 void pier__dropin_async_free(struct dropin_context *ctx)
 {
 	struct dropin_async *async = &ctx->async;
-	struct pier__list *pos;
 
-	while ((pos = pier__list_pop(&async->events)))
-		free(event_of(pos));
 	close(ctx->verbs.context.async_fd);
 	close(async->ready);
 	pthread_mutex_destroy(&async->lock);
 }
 
 /* As the kernel has them: all kinds in one place. */
-static void fill(struct ibv_async_event *ret, const struct event *event)
+static void fill(struct ibv_async_event *ret,
+		 const struct dropin_event *event)
 {
 	ret->event_type = (enum ibv_event_type)event->type;
 	switch (event->of->kind) {
@@ -157,18 +160,21 @@ static void fill(struct ibv_async_event *ret, const struct event *event)
 /* Returns false: there is none of an object. */
 static bool take(struct dropin_async *async, struct ibv_async_event *ret)
 {
-	struct event *event = NULL;
+	struct dropin_event *event;
+	bool any;
 
 	pthread_mutex_lock(&async->lock);
-	if (!pier__list_empty(&async->events)) {
+	any = !pier__list_empty(&async->events);
+	if (any) {
 		event = event_of(async->events.next);
-		take_out(async, event);
-		event->of->taken++;
 		fill(ret, event);
+		event->of->taken++;
+		take_out(async, event);
+		if (--event->count)
+			put_in(async, event);
 	}
 	pthread_mutex_unlock(&async->lock);
-	free(event);
-	return event;
+	return any;
 }
 
 int ibv_get_async_event(struct ibv_context *context,

@@ -37,6 +37,25 @@ int pier__dropin_wait(int fd)
 	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
 }
 
+static struct pier__list contexts = { &contexts, &contexts };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of these */
+
+/* At the end of the process, as hardware has done it. */
+__attribute__((destructor)) static void acknowledge_all(void)
+{
+	struct pier__list *pos, *tmp;
+	struct dropin_context *ctx;
+
+	if (pthread_mutex_trylock(&lock))
+		return;
+	PIER__LIST_EACH(pos, tmp, &contexts) {
+		ctx = pier__container_of(pos, struct dropin_context, link);
+		if (ctx->opener == getpid())
+			pier__soft_chan_acknowledge(ctx->chan);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /* What is not set here the header's calls report as not supported. */
 static void set_calls(struct dropin_context *ctx)
 {
@@ -74,6 +93,10 @@ static void set_context(struct dropin_context *ctx,
 	context->num_comp_vectors = 1;
 	pthread_mutex_init(&context->mutex, NULL);
 	set_calls(ctx);
+	ctx->opener = getpid();
+	pthread_mutex_lock(&lock);
+	pier__list_add(&contexts, &ctx->link);
+	pthread_mutex_unlock(&lock);
 }
 
 struct ibv_context *ibv_open_device(struct ibv_device *dev)
@@ -118,6 +141,11 @@ int ibv_close_device(struct ibv_context *context)
 {
 	struct dropin_context *ctx = dropin_of(context);
 
+	pthread_mutex_lock(&lock);
+	pier__list_del(&ctx->link);
+	pthread_mutex_unlock(&lock);
+	if (ctx->opener == getpid())
+		pier__soft_chan_acknowledge(ctx->chan);
 	pier__soft_chan_destroy(ctx->chan);
 	pier__dropin_async_free(ctx);
 	pier__soft_dev.close(ctx->fdev);

@@ -234,6 +234,7 @@ check_PROGRAMS += \
 	%D%/ops/try_submit.t \
 	%D%/ops/type_tasks.t \
 	%D%/soft/ack_coalesce.t \
+	%D%/soft/ack_held.t \
 	%D%/soft/always.t \
 	%D%/soft/capture.t \
 	%D%/soft/cm.t \
@@ -318,6 +319,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/fio.sh \
 	%D%/dropin/hard.sh \
 	%D%/dropin/mckey.sh \
+	%D%/dropin/mckey_net.sh \
 	%D%/dropin/pairs.sh \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qemu.sh \
@@ -850,6 +852,7 @@ EXTRA_DIST += \
 	%D%/lib/device.sh \
 	%D%/lib/doctor.sh \
 	%D%/lib/dropin.sh \
+	%D%/lib/groups.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
 	%D%/lib/peers.sh \

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/ib.h>
+
 #include "dropin/cma/cma.h"
 
 #define GROUP_QPN 0xffffff
@@ -41,11 +43,19 @@ static struct group *find(struct cma_id *id, const union ibv_gid *gid)
 /* The GID of @addr.  Errors: -EINVAL, it is not that of a group. */
 static int gid_of(const struct sockaddr *addr, union ibv_gid *ret)
 {
+	struct sockaddr_ib ib;
 	struct in6_addr ip;
 
-	if (!addr || !pier__sockaddr_len(addr) || pier__sockaddr_is_any(addr))
+	if (!addr)
 		return -EINVAL;
-	pier__sockaddr_to_gid(addr, ip.s6_addr);
+	if (addr->sa_family == AF_IB) {
+		memcpy(&ib, addr, sizeof(ib));
+		memcpy(&ip, &ib.sib_addr, sizeof(ip));
+	} else if (pier__sockaddr_len(addr) && !pier__sockaddr_is_any(addr)) {
+		pier__sockaddr_to_gid(addr, ip.s6_addr);
+	} else {
+		return -EINVAL;
+	}
 	if (!pier__sockaddr_is_group(&ip))
 		return -EINVAL;
 	memcpy(ret, &ip, sizeof(*ret));

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #include "t/lib/tap.h"
 #include "t/lib/verbspair.h"
@@ -20,6 +21,20 @@ static bool is_readable(int timeout_ms)
 	struct pollfd pfd = { pair.context->async_fd, POLLIN, 0 };
 
 	return poll(&pfd, 1, timeout_ms) == 1;
+}
+
+static atomic_bool exhausted;	/* there is no memory */
+
+/*
+ * In the place of the C library's, also for the libraries.  ThreadSanitizer
+ * calls it before it knows the thread.
+ */
+__attribute__((no_sanitize("thread")))
+void *malloc(size_t size)
+{
+	static void *(*volatile allocate)(size_t, size_t) = calloc;
+
+	return exhausted ? NULL : allocate(1, size);
 }
 
 /* The next event, which is of @type. */
@@ -206,6 +221,29 @@ static void a_queue_pair_in_error_takes_no_more_receives(void)
 	OK(verbspair_close(&pair));
 }
 
+static void an_event_needs_no_memory(void)
+{
+	struct ibv_async_event event;
+	struct ibv_srq *srq;
+	struct ibv_qp *qp;
+	int err;
+
+	if (!verbspair_open(&pair))
+		return;
+	srq = srq_new();
+	qp = qp_new(ibv_cq_ex_to_cq(pair.cq), srq);
+	exhausted = true;
+	err = move(qp, IBV_QPS_ERR, 0);
+	exhausted = false;
+	IS(err, 0);
+	event = expect(IBV_EVENT_QP_LAST_WQE_REACHED);
+	OK(event.element.qp == qp);
+	ibv_ack_async_event(&event);
+	IS(ibv_destroy_qp(qp), 0);
+	IS(ibv_destroy_srq(srq), 0);
+	OK(verbspair_close(&pair));
+}
+
 /* Two receives are flushed into a queue of one. */
 static void a_completion_queue_that_is_overrun_is_reported(void)
 {
@@ -257,6 +295,28 @@ static void a_send_queue_is_drained(void)
 	event = expect(IBV_EVENT_SQ_DRAINED);
 	OK(event.element.qp == pair.qp[0]);
 	ibv_ack_async_event(&event);
+	OK(verbspair_close(&pair));
+}
+
+/* None is taken before the last one has come. */
+static void each_event_of_a_type_is_taken(void)
+{
+	struct ibv_async_event event;
+	int i;
+
+	if (!verbspair_open(&pair))
+		return;
+	for (i = 0; i < 3; i++) {
+		IS(move(pair.qp[0], IBV_QPS_SQD, IBV_QP_EN_SQD_ASYNC_NOTIFY),
+		   0);
+		IS(move(pair.qp[0], IBV_QPS_RTS, 0), 0);
+	}
+	for (i = 0; i < 3; i++) {
+		event = expect(IBV_EVENT_SQ_DRAINED);
+		OK(event.element.qp == pair.qp[0]);
+		ibv_ack_async_event(&event);
+	}
+	OK(!is_readable(0));
 	OK(verbspair_close(&pair));
 }
 
@@ -312,9 +372,11 @@ int main(void)
 	TEST(a_receive_queue_reports_its_limit_once);
 	TEST(a_receive_queue_grows_and_shrinks);
 	TEST(a_queue_pair_in_error_takes_no_more_receives);
+	TEST(an_event_needs_no_memory);
 	TEST(a_completion_queue_that_is_overrun_is_reported);
 	TEST(a_peer_that_sends_before_we_do_is_reported);
 	TEST(a_send_queue_is_drained);
+	TEST(each_event_of_a_type_is_taken);
 	TEST(a_queue_pair_ends_when_its_events_are_acknowledged);
 	TEST(an_event_ends_with_its_object);
 	return tap_done();

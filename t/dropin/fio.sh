@@ -6,26 +6,6 @@
 . "$top/t/lib/dropin.sh"
 . "$top/t/lib/peers.sh"
 need fio fio
-
-at()
-{
-	shift
-	"$@"
-}
-
-program()
-{
-	shift
-	timeout -k 5 60 "$pier" run -- "$@"
-}
-
-accepts()
-{
-	accepts_or_ended
-}
-
-server_at=here client_at=here
-run fio_writes_blocks
-run fio_reads_blocks
-run fio_sends_blocks_and_verifies_them
+alone
+run_fio
 tap_done

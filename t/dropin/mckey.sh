@@ -5,10 +5,9 @@
 # a process each.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
-need rdmacm-utils mckey
+. "$top/t/lib/groups.sh"
 
 address=127.0.0.1
-messages=10
 
 # are_joined GROUP COUNT - as the kernel has it, whose addresses are backwards
 are_joined()
@@ -20,37 +19,6 @@ are_joined()
 		    -v count="$5" '$1 == group { all += $2 }
 		    END { exit all < count }' /proc/net/igmp
 	)
-}
-
-# receiver NUMBER GROUP [OPTION...]
-receiver()
-{
-	number=$1
-	group=$2
-	shift 2
-	timeout -k 5 60 "$pier" run -- mckey -m "$group" -b "$address" \
-	    -C "$messages" "$@" >"$tmp/receiver$number" 2>&1 &
-}
-
-# sender GROUP [OPTION...]
-sender()
-{
-	group=$1
-	shift
-	timeout -k 5 60 "$pier" run -- mckey -s -m "$group" -b "$address" \
-	    -C "$messages" "$@" >"$tmp/sender" 2>&1 || {
-		cat "$tmp/sender"
-		return 1
-	}
-}
-
-# A receiver ends when it has all messages.
-received()
-{
-	wait "$1" || {
-		cat "$tmp/sender" "$tmp"/receiver*
-		return 1
-	}
 }
 
 each_receiver_gets_each_message()

@@ -257,6 +257,103 @@ static void children_end_whatever_threads_did_when_they_were_made(void)
 	ends_with(fork_while_threads_poll, 3);
 }
 
+/* Of two children: one writes into the other's memory. */
+static struct {
+	atomic_uint qpn[2], rkey;
+	_Atomic uintptr_t addr;
+	atomic_bool polled;
+} *meeting;
+
+/* Connect QP 0 of @i to that of the other child, which is on this host too. */
+static void meet(int i)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_RESET };
+	struct ibv_qp peer;
+
+	if (!verbspair_open(&pair))
+		_exit(1);
+	if (!i) {
+		meeting->rkey = pair.mr->rkey;
+		meeting->addr = (uintptr_t)pair.mem;
+	}
+	if (ibv_modify_qp(pair.qp[0], &attr, IBV_QP_STATE))
+		_exit(2);
+	meeting->qpn[i] = pair.qp[0]->qp_num;
+	while (!meeting->qpn[!i])
+		sched_yield();
+	peer = *pair.qp[0];
+	peer.qp_num = meeting->qpn[!i];
+	if (verbspair_connect(pair.qp[0], &peer, IBV_QPS_RTS))
+		_exit(2);
+}
+
+/* Returns the status of its completion. */
+static int write_word(uint64_t word)
+{
+	struct ibv_sge sge = { (uintptr_t)pair.mem, 8, pair.mr->lkey };
+	struct ibv_send_wr wr = {
+		.sg_list = &sge, .num_sge = 1, .opcode = IBV_WR_RDMA_WRITE,
+		.send_flags = IBV_SEND_SIGNALED,
+		.wr.rdma = { meeting->addr, meeting->rkey },
+	}, *bad;
+	struct ibv_wc wc = { 0 };
+
+	memcpy(pair.mem, &word, sizeof(word));
+	if (ibv_post_send(pair.qp[0], &wr, &bad) || !verbspair_wait(&pair, &wc))
+		_exit(4);
+	return (int)wc.status;
+}
+
+static void write_twice(void)
+{
+	meet(1);
+	if (write_word(1))
+		_exit(5);
+	while (!meeting->polled)
+		sched_yield();
+	_exit(write_word(2) ? 6 : 3);
+}
+
+/* It polls its queue, too, so that acknowledgements may wait for its answer. */
+static void read_twice(void)
+{
+	volatile uint64_t *word;
+	struct ibv_wc wc;
+	int i;
+
+	meet(0);
+	word = (volatile uint64_t *)pair.mem;
+	while (*word != 1)
+		;
+	for (i = 0; i < 100; i++)
+		ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), 1, &wc);
+	meeting->polled = true;
+	while (*word != 2)
+		;
+	exit(3);
+}
+
+static void what_a_process_has_got_is_acknowledged_at_its_end(void)
+{
+	pid_t writer;
+	int status = -1;
+
+	meeting = mmap(NULL, sizeof(*meeting), PROT_READ | PROT_WRITE,
+		       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (!OK(meeting != MAP_FAILED))
+		return;
+	writer = fork();
+	if (!writer) {
+		alarm(LIMIT_S);
+		write_twice();
+	}
+	ends_with(read_twice, 3);
+	waitpid(writer, &status, 0);
+	if (OK(WIFEXITED(status)))
+		IS(WEXITSTATUS(status), 3);
+	munmap(meeting, sizeof(*meeting));
+}
+
 int main(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -270,6 +367,7 @@ int main(void)
 	TEST(a_process_ends_while_threads_poll);
 	TEST(a_process_ends_in_a_signal_handler);
 	TEST(objects_may_be_destroyed_at_exit);
+	TEST(what_a_process_has_got_is_acknowledged_at_its_end);
 	TEST(a_child_ends_and_the_parent_goes_on);
 	TEST(a_child_may_open_devices_of_its_own);
 	TEST(children_end_whatever_threads_did_when_they_were_made);

@@ -5,31 +5,11 @@
 # two processes each.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
+. "$top/t/lib/peers.sh"
 need ibverbs-utils ibv_asyncwatch ibv_devices ibv_devinfo ibv_rc_pingpong \
     ibv_srq_pingpong ibv_ud_pingpong ibv_xsrq_pingpong
-need perftest ib_send_lat ib_send_bw ib_write_bw ib_write_lat ib_read_bw \
-    ib_atomic_lat
-
-# pingpong PROGRAM OPTION...
-pingpong()
-{
-	pair "$@" -d soft_lo -g 0 -n 200 &&
-	    says "$tmp/client" "200 iters in" &&
-	    says "$tmp/server" "200 iters in"
-}
-
-# measure SIZE ITERATIONS PROGRAM OPTION...
-measure()
-{
-	row=$1 times=$2
-	shift 2
-	pair "$@" -d soft_lo -x 0 -s "$row" -n "$times" || return
-	grep -q "^ *$row  *$times  *[0-9]" "$tmp/client" || {
-		echo "no row of $row bytes:"
-		cat "$tmp/client"
-		return 1
-	}
-}
+need perftest ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat \
+    ib_read_bw ib_atomic_lat
 
 devices_are_listed()
 {
@@ -56,63 +36,27 @@ events_are_waited_for()
 	says "$tmp/out" "soft_lo: async event FD"
 }
 
-# -c compares what was received.
-a_pingpong_polls()
-{
-	pingpong ibv_rc_pingpong -c
-}
-
-a_pingpong_waits_for_events()
-{
-	pingpong ibv_rc_pingpong -c -e
-}
-
-receives_are_shared()
-{
-	pingpong ibv_srq_pingpong
-}
-
-sends_are_measured()
-{
-	measure 8 300 ib_send_lat && measure 65536 200 ib_send_bw
-}
-
 sends_are_measured_with_events()
 {
-	measure 8 300 ib_send_lat -e
-}
-
-writes_are_measured()
-{
-	measure 65536 200 ib_write_bw
-}
-
-# Both sides poll the memory that is written.
-writes_into_polled_memory_are_seen()
-{
-	measure 8 300 ib_write_lat
-}
-
-reads_and_atomics_are_measured()
-{
-	measure 65536 100 ib_read_bw && measure 8 300 ib_atomic_lat
+	measure 8 ib_send_lat -e
 }
 
 # One request of a hundred has a completion.
 few_requests_are_signalled()
 {
-	measure 4096 1000 ib_write_bw -Q 100
+	rounds=1000
+	measure 4096 ib_write_bw -Q 100
 }
 
-# The data are compared.
-datagrams_are_sent()
+# -c compares what was received.
+datagrams_are_verified()
 {
 	pingpong ibv_ud_pingpong -c && pingpong ibv_ud_pingpong -e
 }
 
-datagrams_are_measured()
+datagrams_are_streamed()
 {
-	measure 8 300 ib_send_lat -c UD && measure 1024 200 ib_send_bw -c UD
+	measure 1024 ib_send_bw -c UD
 }
 
 # XRC is not offered, and the program says that it got none.
@@ -123,19 +67,14 @@ what_is_missing_is_an_error()
 	    -p "$port" >"$tmp/out" 2>&1 && says "$tmp/out" "XRC Domain"
 }
 
+alone
 run devices_are_listed
 run a_device_is_described
 run events_are_waited_for
-run a_pingpong_polls
-run a_pingpong_waits_for_events
-run receives_are_shared
-run sends_are_measured
+run_verbs
 run sends_are_measured_with_events
-run writes_are_measured
-run writes_into_polled_memory_are_seen
-run reads_and_atomics_are_measured
 run few_requests_are_signalled
-run datagrams_are_sent
-run datagrams_are_measured
+run datagrams_are_verified
+run datagrams_are_streamed
 run what_is_missing_is_an_error
 tap_done

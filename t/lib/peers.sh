@@ -1,15 +1,59 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154 # $tmp, $pier, $port
 #
-# Programs of Debian as they are, a server at one end of a cable and its client
-# at the other: source it after dropin.sh.  The test has
+# Programs of Debian as they are, a server at one end and its client at another
+# or the same: source it after dropin.sh.  The ends are "near", which is here,
+# and "far".  A test of one host calls `alone`; another sets
 #
-#	near, far		set $device, $gid and $host to those of this end
-#	at END COMMAND...	runs it at END, near or far
-#	program END COMMAND...	the same with RDMA, for a minute or so
-#	accepts			is $server ready for connections, or at its end?
+#	near_device near_host	and of the far end: its device and address
+#	to_far			the command that runs others there
+#	kernel			which one has rdma-core's libraries, if any
+#
+# and calls `find_gids`, then `ways`.
 
 rounds=200
+kernel=
+brief=false	# of what is measured twice: once
+
+near()
+{
+	device=$near_device gid=$near_gid host=$near_host
+}
+
+far()
+{
+	device=$far_device gid=$far_gid host=$far_host
+}
+
+# at END COMMAND...
+at()
+{
+	end=$1
+	shift
+	case $end in
+	near)	"$@" ;;
+	*)	$to_far "$@" ;;
+	esac
+}
+
+# program END COMMAND... - with RDMA, for a minute
+program()
+{
+	end=$1
+	shift
+	[ "$end" = "$kernel" ] || set -- "$pier" run -- "$@"
+	at "$end" timeout -k 5 60 "$@"
+}
+
+# Is the server ready for connections, or at its end?
+accepts()
+{
+	[ "$server_at" = "$kernel" ] || {
+		accepts_or_ended at "$server_at"
+		return
+	}
+	vm_listens "$port" || ! kill -0 "$server" 2>/dev/null
+}
 
 # ways SERVER CLIENT - which ends they are at, in the tests from here on
 ways()
@@ -20,7 +64,14 @@ ways()
 	client_device=$device client_gid=$gid
 	"$server_at"
 	address=$host
-	where="server $server_at"
+	where="server on $device"
+}
+
+# alone [ADDRESS] - both on the interface of the address, or on lo
+alone()
+{
+	near_device=soft_lo near_gid=0 near_host=${1:-127.0.0.1}
+	ways near near
 }
 
 # gid_index END DEVICE ADDRESS - of the GID
@@ -28,6 +79,12 @@ gid_index()
 {
 	program "$1" ibv_devinfo -v -d "$2" |
 	    sed -n "s/.*GID\[ *\([0-9]*\)\].*::ffff:$3,.*/\1/p"
+}
+
+find_gids()
+{
+	near_gid=$(gid_index near "$near_device" "$near_host")
+	far_gid=$(gid_index far "$far_device" "$far_host")
 }
 
 # begin PROGRAM ARG... - the server
@@ -171,12 +228,14 @@ sends_are_measured_by_rdma_cm()
 
 writes_are_measured_by_rdma_cm()
 {
-	measure_by_cm 8 ib_write_lat && measure_by_cm 65536 ib_write_bw
+	measure_by_cm 8 ib_write_lat &&
+	    { $brief || measure_by_cm 65536 ib_write_bw; }
 }
 
 reads_are_measured_by_rdma_cm()
 {
-	measure_by_cm 8 ib_read_lat && measure_by_cm 65536 ib_read_bw
+	measure_by_cm 8 ib_read_lat &&
+	    { $brief || measure_by_cm 65536 ib_read_bw; }
 }
 
 atomics_are_measured_by_rdma_cm()
@@ -303,8 +362,9 @@ qperf_measures()
 	next_port
 	begin qperf -lp "$port"
 	wait_for 30 listens_or_ended at "$server_at"
-	for test in rc_bw rc_lat rc_rdma_write_lat rc_rdma_read_bw \
-	    ver_rc_fetch_add; do
+	tests="rc_bw rc_lat rc_rdma_write_lat rc_rdma_read_bw"
+	! $brief || tests=rc_lat
+	for test in $tests ver_rc_fetch_add; do
 		finish qperf -lp "$port" -t 1 -cm 1 "$address" $test
 		[ $client -eq 0 ] && grep -q "$test:" "$tmp/client" || break
 	done
@@ -353,4 +413,68 @@ fio_sends_blocks_and_verifies_them()
 {
 	fio_moves send "--size=2m --iodepth=64 --verify=crc32c" \
 	    "--size=2m --iodepth=8 --verify=crc32c --do_verify=0"
+}
+
+# What the tests below are made of.
+need_rdma_core()
+{
+	need ibverbs-utils ibv_devinfo ibv_rc_pingpong ibv_srq_pingpong \
+	    ibv_ud_pingpong
+	need perftest ib_send_lat ib_send_bw ib_write_lat ib_write_bw \
+	    ib_read_lat ib_read_bw ib_atomic_lat
+	need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client \
+	    udaddy rstream riostream rcopy
+}
+
+need_others()
+{
+	need ucx-utils ucx_perftest
+	need libfabric-bin fi_pingpong
+	need fio fio
+	need qperf qperf
+}
+
+# run_all WHERE TEST...
+run_all()
+{
+	at_which=$1
+	shift
+	for test; do
+		run "$test" "$at_which"
+	done
+}
+
+# run_verbs [WHERE] - and so below
+run_verbs()
+{
+	run_all "${1:-}" a_pingpong_polls a_pingpong_waits_for_events \
+	    receives_are_shared datagrams_are_sent sends_are_measured \
+	    datagrams_are_measured writes_are_measured reads_are_measured \
+	    atomics_are_measured
+}
+
+run_cm()
+{
+	run_all "${1:-}" sends_are_measured_by_rdma_cm \
+	    writes_are_measured_by_rdma_cm reads_are_measured_by_rdma_cm \
+	    a_ping_is_verified connections_are_made_and_ended \
+	    many_connections_are_made calls_wait_for_their_end \
+	    datagrams_are_exchanged_by_rdma_cm
+}
+
+run_streams()
+{
+	run_all "${1:-}" streams_are_verified memory_of_the_peer_is_written \
+	    a_file_is_copied
+}
+
+run_ucx()
+{
+	run_all "${1:-}" ucx_sends_tags ucx_sends_long_messages ucx_reads_memory
+}
+
+run_fio()
+{
+	run_all "${1:-}" fio_writes_blocks fio_reads_blocks \
+	    fio_sends_blocks_and_verifies_them
 }

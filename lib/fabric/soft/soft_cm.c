@@ -20,8 +20,6 @@
  * the channel: DREQ of a released id is retransmitted after the release.
  */
 #define PORT_PROBES_MAX 32	/* open sockets for them */
-#define GOODBYE_TRIES 50
-#define GOODBYE_WAIT_NS 1000000	/* between two */
 
 struct soft_chan_cm {
 	struct pier__cm cm;		/* first; fd is an eventfd, owned */
@@ -184,21 +182,12 @@ void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take)
 	pier__soft_cm_report_timewait(cm_of(cm)->machine);
 }
 
-/*
- * A thread that has the endpoint is in a short call, unless this is called from
- * within one, by a signal handler that ends the process.
- */
 void pier__soft_cm_goodbye_all(struct pier__cm *cm)
 {
-	const struct timespec pause = { .tv_nsec = GOODBYE_WAIT_NS };
 	struct soft_chan *chan = chan_of(cm->chan);
-	int tries = GOODBYE_TRIES;
 
-	while (!pier__soft_ep_try_enter(chan->ep)) {
-		if (!--tries)
-			return;
-		nanosleep(&pause, NULL);
-	}
+	if (!pier__soft_chan_enter_last(chan))
+		return;
 	pier__soft_cm_disconnect_all(cm_of(cm)->machine);
 	pier__soft_ep_leave(chan->ep);
 }

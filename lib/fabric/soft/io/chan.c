@@ -4,6 +4,7 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "core/clock.h"
@@ -19,6 +20,9 @@
 #include "fabric/soft/stats/recorder.h"
 
 #define SETTLE_ROUNDS 16
+#define HELD_POLLS 4
+#define LAST_TRIES 50
+#define LAST_WAIT_NS 1000000	/* between two */
 
 static int watch_socks(struct soft_chan *chan)
 {
@@ -117,6 +121,48 @@ void pier__soft_chan_notify(struct soft_chan *chan)
 	}
 }
 
+bool pier__soft_chan_enter_last(struct soft_chan *chan)
+{
+	const struct timespec pause = { .tv_nsec = LAST_WAIT_NS };
+	int tries = LAST_TRIES;
+
+	while (!pier__soft_ep_try_enter(chan->ep)) {
+		if (!--tries)
+			return false;
+		nanosleep(&pause, NULL);
+	}
+	return true;
+}
+
+void pier__soft_chan_acknowledge(struct pier__chan *pchan)
+{
+	struct soft_chan *chan = chan_of(pchan);
+
+	if (!pier__soft_chan_enter_last(chan))
+		return;
+	pier__soft_ep_send_all(chan->ep);
+	pier__soft_ep_leave(chan->ep);
+}
+
+/*
+ * Do acknowledgements wait for answers?  The program polls queues, and memory:
+ * one that waits for events may count on a completion before the answer.
+ */
+static bool holds(const struct soft_chan *chan)
+{
+	return chan->always && chan->empties == SOFT_EMPTY_POLLS;
+}
+
+int pier__soft_chan_drive(struct soft_chan *chan)
+{
+	int did;
+
+	if (!holds(chan))
+		return pier__soft_ep_drive(chan->ep);
+	did = pier__soft_ep_receive(chan->ep, true);
+	return did + pier__soft_ep_send_held(chan->ep);
+}
+
 /*
  * The program may make no call for long after this one: leave nothing that
  * only a call would find.
@@ -126,7 +172,7 @@ static void settle(struct soft_chan *chan, int did)
 	int i;
 
 	for (i = 0; did && i < SETTLE_ROUNDS; i++)
-		did = pier__soft_ep_drive(chan->ep);
+		did = pier__soft_chan_drive(chan);
 	if (did)
 		timer_set(chan, chan->io->ops->now(chan->io));
 	else
@@ -166,21 +212,39 @@ static void drive_for_helper(struct soft_chan *chan)
 	}
 }
 
+static bool has_completions(const struct soft_chan *chan)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &chan->cqs)
+		if (!pier__soft_cq_empty(pier__container_of(
+			    pos, struct soft_chan_cq, link)->queue))
+			return true;
+	return false;
+}
+
 /*
  * May responses wait for the program's next call?  After completions a program
  * often posts a request, which is more urgent than the acknowledgements.  The
- * next poll sends those, or the helper.
+ * next poll sends those, or the helper.  A program of verbs may have polled
+ * another queue than the one that has completions.
  */
 static bool may_hold(const struct soft_chan *chan, int n)
 {
-	return n > 0 && !chan->held && !chan->armed && chan->checking &&
-	       pier__soft_ep_replies_pending(chan->ep);
+	return chan->held < HELD_POLLS && !chan->armed && chan->checking &&
+	       pier__soft_ep_replies_pending(chan->ep) &&
+	       (n > 0 || (chan->verbs && !n && has_completions(chan)));
 }
 
 int pier__soft_chan_send(struct soft_chan *chan, int n)
 {
-	chan->held = may_hold(chan, n);
-	return chan->held ? 0 : pier__soft_ep_send(chan->ep);
+	if (!may_hold(chan, n)) {
+		chan->held = 0;
+		return holds(chan) ? pier__soft_ep_send_held(chan->ep) :
+				     pier__soft_ep_send(chan->ep);
+	}
+	chan->held = n > 0 ? HELD_POLLS : chan->held + 1;
+	return 0;
 }
 
 static void set_always(struct soft_chan *chan, bool always)

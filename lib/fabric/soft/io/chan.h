@@ -77,6 +77,10 @@
  *                    finds a queue empty again and again, the helper does not
  *                    watch the socket that packets come by (@unwatched), but
  *                    the timer, which is set to the next check.
+ *                    While it is watched only for its memory, acknowledgements
+ *                    wait for its answer, with which they leave
+ *                    (rc/ack_coalesce.c): a peer that polls for its completion
+ *                    receives both itself, and its helper sleeps on.
  *
  * A call counts in @calls before it waits for the lock, and the helper stops
  * driving when it sees that: the program waits for at most one round.
@@ -141,7 +145,7 @@ struct soft_chan {
 	bool armed;
 	bool woken;			/* wake_fd is readable */
 	unsigned int posts;		/* since the last poll */
-	bool held;			/* the last poll sent nothing */
+	unsigned int held;		/* the last polls sent nothing */
 	uint64_t timer_at;		/* PIER__NEVER: off */
 
 	/* The helper's. */
@@ -275,6 +279,21 @@ void pier__soft_chan_connected(struct soft_chan *chan, struct soft_qp *qp);
  */
 void pier__soft_chan_sleep(struct soft_chan *chan);
 void pier__soft_chan_wake(struct soft_chan *chan);
+
+/*
+ * Enter the endpoint at the end of the process.  A thread that has it is in a
+ * short call, unless this is called from within one, by a signal handler that
+ * ends the process: false then.
+ */
+bool pier__soft_chan_enter_last(struct soft_chan *chan);
+/* At that end, or the channel's: send the acknowledgements that wait. */
+void pier__soft_chan_acknowledge(struct pier__chan *chan);
+
+/*
+ * A round of driving, as pier__soft_ep_drive().  If the helper is always
+ * watching, acknowledgements wait for the program's answer.
+ */
+int pier__soft_chan_drive(struct soft_chan *chan);
 
 /* Make chan.fd readable if an armed queue has a completion. */
 void pier__soft_chan_notify(struct soft_chan *chan);

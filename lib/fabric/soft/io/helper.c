@@ -166,7 +166,7 @@ static void drive(struct soft_chan *chan, uint64_t now)
 	for (i = 0; did && i < ROUNDS; i++) {
 		if (!chan->always && calls_of(chan) != chan->calls_seen)
 			break;
-		did = pier__soft_ep_drive(chan->ep);
+		did = pier__soft_chan_drive(chan);
 	}
 	pier__soft_chan_notify(chan);
 	pier__soft_chan_publish(chan);

@@ -343,6 +343,12 @@ int pier__soft_ep_send(struct soft_ep *ep)
 	return pier__soft_tx_run(ep, true);
 }
 
+int pier__soft_ep_send_held(struct soft_ep *ep)
+{
+	pier__soft_ack_coalesce_hold(ep);
+	return pier__soft_ep_send(ep);
+}
+
 int pier__soft_ep_send_all(struct soft_ep *ep)
 {
 	read_clock(ep);

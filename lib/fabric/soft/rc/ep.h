@@ -188,6 +188,9 @@ int pier__soft_ep_drive(struct soft_ep *ep);
 int pier__soft_ep_receive(struct soft_ep *ep, bool all);
 int pier__soft_ep_send(struct soft_ep *ep);
 
+/* The same, but acknowledgements that an answer may follow wait for that. */
+int pier__soft_ep_send_held(struct soft_ep *ep);
+
 /* Send the acknowledgements that are coalesced, too. */
 int pier__soft_ep_send_all(struct soft_ep *ep);
 

@@ -202,10 +202,14 @@ struct soft_ack_coalesce {
 	uint64_t deadline;
 	bool may_coalesce;		/* a message is complete */
 	bool waiting;			/* in the endpoint's coalesced */
+	bool held;			/* the same, for an answer */
+	bool unanswered;		/* it was held, and not sent yet */
 	uint8_t unacked;		/* messages */
 	uint8_t limit;			/* of them */
 	uint8_t misses;			/* waits without effect, in a row */
+	uint8_t held_misses;		/* the same, without an answer */
 	uint16_t trial_in;		/* ACKs until the limit is raised */
+	uint16_t held_in;		/* ACKs until one is held again */
 };
 
 struct soft_resp {
@@ -570,13 +574,15 @@ void pier__soft_reply_undo(struct soft_qp *qp, const struct soft_tx_note *note);
 void pier__soft_reply_drop_results(struct soft_qp *qp);
 void pier__soft_reply_final_ack(struct soft_qp *qp);
 
-/* ack_coalesce.c: acknowledgements that wait for the next message. */
+/* ack_coalesce.c: ACKs that wait for the next message, or for an answer. */
 void pier__soft_ack_coalesce_init(struct soft_ack_coalesce *coalesce);
 /* The program has posted a request. */
 void pier__soft_ack_coalesce_posted(struct soft_qp *qp);
 void pier__soft_ack_coalesce_cancel(struct soft_qp *qp);
 /* The peer has retransmitted a message. */
 void pier__soft_ack_coalesce_duplicate(struct soft_qp *qp);
+/* Those that could leave now wait for an answer, if one often comes soon. */
+void pier__soft_ack_coalesce_hold(struct soft_ep *ep);
 /* Schedule those whose wait is over; @all: every one. */
 void pier__soft_ack_coalesce_run(struct soft_ep *ep, bool all);
 /* When the first wait ends; PIER__NEVER. */

@@ -279,6 +279,7 @@ static int send_ack(struct soft_qp *qp)
 	pier__soft_tx_commit(qp, &hdr);
 	resp->due = SOFT_DUE_NONE;
 	resp->coalesce.unacked = 0;
+	resp->coalesce.unanswered = false;
 	return 1;
 }
 
