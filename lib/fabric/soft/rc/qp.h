@@ -200,14 +200,14 @@ struct soft_early {
 /* How long an acknowledgement may wait: ack_coalesce.c. */
 struct soft_ack_coalesce {
 	uint64_t deadline;
-	bool may_coalesce;		/* a message is complete */
-	bool waiting;			/* in the endpoint's coalesced */
-	bool held;			/* the same, for an answer */
-	bool unanswered;		/* it was held, and not sent yet */
+	bool may_coalesce : 1;		/* a message is complete */
+	bool waiting : 1;		/* in the endpoint's coalesced */
+	bool held : 1;			/* the same, for an answer */
+	bool unanswered : 1;		/* it was held, and not sent yet */
+	uint8_t misses : 4;		/* waits without effect, in a row */
+	uint8_t held_misses : 4;	/* the same, without an answer */
 	uint8_t unacked;		/* messages */
 	uint8_t limit;			/* of them */
-	uint8_t misses;			/* waits without effect, in a row */
-	uint8_t held_misses;		/* the same, without an answer */
 	uint16_t trial_in;		/* ACKs until the limit is raised */
 	uint16_t held_in;		/* ACKs until one is held again */
 };
