@@ -3,9 +3,12 @@
  * Eight bytes there and back between two UDP sockets, with nothing else.
  * "poll": both sides try to receive until there is something; prints one way,
  * half of a round trip.  "block": both sleep in the system call; prints the
- * round trip.  Microseconds, median and average.
+ * round trip.  Microseconds, median and average.  More bytes are packets as
+ * long as those of a stream with MTU 4096, with segmentation offload on both
+ * sides; what is lost is not sent again.
  */
 #include <errno.h>
+#include <netinet/udp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,34 +17,66 @@
 #include "bench/procs.h"
 
 #define WARMUP 1000
+#define BUFFER (8 << 20)
+#define PACKET 4112
+#define RUN (15 * PACKET)	/* of one send */
+#define MOST (1 << 20)
 
 static int flags;
+static size_t bytes = 8;	/* of a message */
 
 static void take(int fd)
 {
-	char bytes[64];
+	static char slot[65536];
+	size_t got;
 	ssize_t n;
 
-	do
-		n = recv(fd, bytes, sizeof(bytes), flags);
-	while (n < 0 && errno == EAGAIN);
-	if (n != 8)
-		proc_die("recv: %s", strerror(errno));
+	for (got = 0; got < bytes; got += n > 0 ? (size_t)n : 0) {
+		n = recv(fd, slot, sizeof(slot), flags);
+		if (n < 0 && errno != EAGAIN)
+			proc_die("recv: %s", strerror(errno));
+	}
+	if (got != bytes)
+		proc_die("received %zu bytes, not %zu", got, bytes);
 }
 
 static void give(int fd, const struct sockaddr_in *to)
 {
-	static const char bytes[8];
+	static const char memory[MOST];
+	size_t at, n;
 
-	if (sendto(fd, bytes, sizeof(bytes), 0, (const struct sockaddr *)to,
-		   sizeof(*to)) != sizeof(bytes))
-		proc_die("sendto: %s", strerror(errno));
+	for (at = 0; at < bytes; at += n) {
+		n = bytes - at < RUN ? bytes - at : RUN;
+		if (sendto(fd, memory + at, n, 0, (const struct sockaddr *)to,
+			   sizeof(*to)) != (ssize_t)n)
+			proc_die("sendto: %s", strerror(errno));
+	}
+}
+
+static void set(int fd, int level, int name, int value)
+{
+	if (setsockopt(fd, level, name, &value, sizeof(value)))
+		proc_die("setsockopt: %s", strerror(errno));
+}
+
+/* What pier's sockets have, too. */
+static int open_socket(enum proc proc, struct sockaddr_in *ret)
+{
+	int fd = proc_udp(proc, ret), size = BUFFER;
+
+	if (bytes <= PACKET)
+		return fd;
+	set(fd, SOL_UDP, UDP_SEGMENT, PACKET);
+	set(fd, SOL_UDP, UDP_GRO, 1);
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		set(fd, SOL_SOCKET, SO_RCVBUF, size);
+	return fd;
 }
 
 static void echo(int wire, void *arg)
 {
 	struct sockaddr_in us, them;
-	int fd = proc_udp(PROC_B, &us);
+	int fd = open_socket(PROC_B, &us);
 
 	(void)arg;
 	proc_put(wire, &us, sizeof(us));
@@ -58,15 +93,16 @@ int main(int argc, char *argv[])
 	struct sockaddr_in us, them;
 	double *laps, start, end;
 
-	if (count < 1)
-		proc_die("usage: bare_pingpong poll|block COUNT");
+	bytes = argc > 3 ? (size_t)atol(argv[3]) : bytes;
+	if (count < 1 || bytes < 1 || bytes > MOST)
+		proc_die("usage: bare_pingpong poll|block COUNT [BYTES]");
 	flags = strcmp(argv[1], "poll") ? 0 : MSG_DONTWAIT;
 	laps = calloc((size_t)count, sizeof(*laps));
 	if (!laps)
 		proc_die("no memory");
 	wire = proc_fork(PROC_B, echo, NULL);
 	proc_be(PROC_A);
-	fd = proc_udp(PROC_A, &us);
+	fd = open_socket(PROC_A, &us);
 	proc_get(wire, &them, sizeof(them));
 	proc_put(wire, &us, sizeof(us));
 	start = proc_now();

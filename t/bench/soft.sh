@@ -114,6 +114,7 @@ latency_turn()
 {
 	take send,send_avg load lat send $count
 	take bare bare pingpong poll $count
+	take bare_long bare pingpong poll 300 1048576
 	[ -z "$has_ucx" ] || take ucx_tag by_ucx tag_lat 8 $count 2
 	[ -z "$has_fi" ] || take fi libfabric
 	take alone load alone $count
@@ -140,10 +141,11 @@ bandwidth_turn()
 	take single load rate single $ms
 }
 
-# Ten seconds each: once if all is to be quick.
+# Ten seconds each: once if all is to be quick, else an odd number, as of an
+# even one the median is the lesser of two.
 fan_turn()
 {
-	[ "$turn" -le $(((turns + 3) / 4)) ] || return
+	[ "$turn" -le $(((turns + 1) / 4 * 2 + 1)) ] || return
 	take one load fan 1 3000
 	take two,share load fan 2 10000
 }
@@ -164,6 +166,8 @@ target()
 judge_latency()
 {
 	of_net bound "a bare ping-pong of UDP, one way, both polling" us bare
+	of_net bound "1 MiB of bare UDP there and back, one way, both polling" \
+	    us bare_long
 	of_net bound "a bare round trip of UDP, both asleep" us block
 	target "8-byte send one way, of bare" "at most" 1.5 us send bare
 	target "8-byte send one way, of UCX tag" "at most" 0.75 us send ucx_tag
