@@ -91,7 +91,7 @@ static int open_fds(struct rs *rs)
 	return watch(rs, rs->wake) || watch(rs, rs->channel->fd) ? -1 : 0;
 }
 
-/* Zeroed, but for its lock: who still waits for that reads nothing else. */
+/* Zeroed, but for its lock, which who still has it from before may wait for. */
 static struct rs *unused_or_new(void)
 {
 	struct rs *rs;

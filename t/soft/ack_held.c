@@ -115,15 +115,36 @@ static void who_does_not_answer_is_not_waited_for(void)
 	softpair_close(pair);
 }
 
-/* The answer to the third one is in time. */
-static void an_answer_ends_the_doubt(void)
+/* Every other one is answered in time. */
+static void who_answers_now_and_then_is_not_waited_for(void)
+{
+	int i, waits = 0;
+
+	open_pair();
+	for (i = 0; i < LAPS / 4; i++) {
+		waits += has_waited();
+		a_polls();
+		write_to(a, b);
+		helper_drives(b);
+		write_to(b, a);
+		a_polls();
+	}
+	IS(waits, 2 * WAITS - 1);
+	softpair_close(pair);
+}
+
+/* The answers between count for one in vain. */
+static void answers_end_the_doubt(void)
 {
 	int i;
 
 	open_pair();
-	for (i = 0; i < 4 * WAITS; i++) {
-		OK(has_waited());
-		a_polls();
+	for (i = 0; i < 12 * WAITS; i++) {
+		if (i % 4 == 0) {
+			OK(has_waited());
+			a_polls();
+			continue;
+		}
 		write_to(a, b);
 		helper_drives(b);
 		write_to(b, a);
@@ -162,7 +183,8 @@ int main(void)
 {
 	TEST(what_has_come_is_acknowledged_with_the_answer);
 	TEST(who_does_not_answer_is_not_waited_for);
-	TEST(an_answer_ends_the_doubt);
+	TEST(who_answers_now_and_then_is_not_waited_for);
+	TEST(answers_end_the_doubt);
 	TEST(a_second_one_is_acknowledged_at_once);
 	TEST(who_drives_for_the_program_lets_nothing_wait);
 	return tap_done();

@@ -140,7 +140,12 @@ void pier__soft_chan_acknowledge(struct pier__chan *pchan)
 
 	if (!pier__soft_chan_enter_last(chan))
 		return;
-	pier__soft_ep_send_all(chan->ep);
+	chan->ending = true;
+	for (int i = 0; i < LAST_TRIES; i++) {
+		pier__soft_ep_send_all(chan->ep);
+		if (!pier__soft_ep_replies_pending(chan->ep))
+			break;
+	}
 	pier__soft_ep_leave(chan->ep);
 }
 
@@ -150,7 +155,8 @@ void pier__soft_chan_acknowledge(struct pier__chan *pchan)
  */
 static bool holds(const struct soft_chan *chan)
 {
-	return chan->always && chan->empties == SOFT_EMPTY_POLLS;
+	return chan->always && chan->empties == SOFT_EMPTY_POLLS &&
+	       !chan->armed && !chan->ending;
 }
 
 int pier__soft_chan_drive(struct soft_chan *chan)

@@ -130,6 +130,7 @@ struct soft_chan {
 	bool verbs;			/* of a program for libibverbs */
 	unsigned int empties;		/* SOFT_EMPTY_POLLS at most */
 	bool empty;			/* a queue is, in this call */
+	bool ending;			/* the process is */
 	int unwatched;			/* a socket, for now; -1: none */
 	atomic_bool always;		/* the helper is always watching */
 

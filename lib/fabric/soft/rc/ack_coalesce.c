@@ -14,8 +14,8 @@
  *
  * The helper of a program that polls memory holds an ACK until the program has
  * answered.  It leaves with the answer then: a peer that waits for it in a call
- * receives both there, and needs no helper.  Whether answers come in time is
- * learned in the same way.
+ * receives both there, and needs no helper.  A miss counts for two answers in
+ * time, so that a peer that waits for every other ACK is not held up for long.
  */
 #define DEADLINE_NS 50000	/* for the next message */
 #define HELD_NS 200000		/* for an answer: few timers expire */
@@ -23,6 +23,8 @@
 #define TRIAL_FIRST 16
 #define TRIAL_ACKS 1024
 #define MISSES 3		/* either process may be preempted */
+#define HELD_MISS 2
+#define HELD_MISSES (MISSES * HELD_MISS)
 
 void pier__soft_ack_coalesce_init(struct soft_ack_coalesce *coalesce)
 {
@@ -65,14 +67,15 @@ static bool is_alone(const struct soft_qp *qp)
 	const struct soft_resp *resp = &qp->resp;
 
 	return resp->due == SOFT_DUE_ACK && !resp->res_todo &&
-	       qp->state == IBV_QPS_RTS;
+	       !resp->part_count && qp->state == IBV_QPS_RTS;
 }
 
 static void held_miss(struct soft_ack_coalesce *coalesce)
 {
-	if (++coalesce->held_misses < MISSES)
+	coalesce->held_misses += HELD_MISS;
+	if (coalesce->held_misses < HELD_MISSES)
 		return;
-	coalesce->held_misses = MISSES - 1;
+	coalesce->held_misses = HELD_MISSES - HELD_MISS;
 	coalesce->held_in = TRIAL_ACKS;
 }
 
@@ -129,8 +132,8 @@ void pier__soft_ack_coalesce_posted(struct soft_qp *qp)
 	coalesce->may_coalesce = false;	/* the first post answers it */
 	if (!is_alone(qp))
 		return;
-	if (coalesce->held)
-		coalesce->held_misses = 0;
+	if (coalesce->held && coalesce->held_misses)
+		coalesce->held_misses--;
 	coalesce->held = false;
 	coalesce->unanswered = false;
 	if (coalesce->unacked >= coalesce->limit) {
@@ -180,6 +183,10 @@ void pier__soft_ack_coalesce_run(struct soft_ep *ep, bool all)
 
 void pier__soft_ack_coalesce_duplicate(struct soft_qp *qp)
 {
-	if (qp->resp.coalesce.waiting)
-		miss(&qp->resp.coalesce);
+	struct soft_ack_coalesce *coalesce = &qp->resp.coalesce;
+
+	if (!coalesce->waiting)
+		return;
+	miss(coalesce);
+	coalesce->may_coalesce = false;	/* nor does its ACK wait again */
 }

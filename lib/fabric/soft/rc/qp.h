@@ -316,7 +316,7 @@ static inline uint64_t pier__soft_seq(uint64_t base, uint32_t psn)
 /* cq.c: a completion of @qp in @cq.  The caller fills in the rest of @wc. */
 void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 			struct ibv_wc *wc);
-/* Drop those of QP @qpn; with @keep receives and those alone that failed. */
+/* Drop those of QP @qpn; with @keep not those of sends that succeeded. */
 void pier__soft_cq_purge(struct soft_cq *cq, uint32_t qpn, bool keep);
 /* Report @fault behind all completions, without taking an entry; and not. */
 void pier__soft_cq_fault(struct soft_cq *cq, struct soft_fault *fault);
