@@ -34,6 +34,7 @@ class Engine:
         self._pe = create(lib.pier_pe_create)
         self.err = ffi.new("int *")     # of calls that return something else
         self.task = ffi.new("struct pier_task **")      # a new one
+        self.address = ffi.cast("uintptr_t *", self.task)   # as a number
         self.inventory = create(lib.pier_buf_inventory_create, 64)
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._armed = False
@@ -215,11 +216,10 @@ class Engine:
 
     def _drain(self) -> None:
         while address := lib.pier_py_retrieve(self._pe):
-            if address & 1:
-                task = self.tasks.pop(address - 1)
-                task.ended(lib.pier_task_status(task.pointer))
-            else:
-                self.tasks.pop(address).ended(0)
+            task = self.tasks.pop(address & ~1, None)
+            if task is not None:
+                task.ended(lib.pier_task_status(task.pointer)
+                           if address & 1 else 0)
 
     def _end_changes(self) -> None:
         for change in list(self.changes):

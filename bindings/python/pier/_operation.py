@@ -202,11 +202,13 @@ class Task(Operation):
 
         Of args src and dst are its own; on an error they are put.
         """
+        engine.task[0] = ffi.NULL
         try:
             err = call(*args, engine.task)
             if err:
                 raise error_of(err)
-        except BaseException:
+        except BaseException:       # an interrupt comes when it is made
+            lib.pier_task_free(engine.task[0])
             lib.pier_buf_put(src)
             lib.pier_buf_put(dst)
             raise
@@ -245,17 +247,20 @@ class Task(Operation):
         self._prepared = self._seen = False
         self._submit()
 
+    # All is noted before the call, at whose end interrupts come.
     def _submit(self) -> None:
-        engine = self._engine
-        address = lib.pier_py_submit(self._task, self._src, self._dst,
-                                     engine.err)
+        engine, src, dst = self._engine, self._src, self._dst
+        engine.task[0] = self._task
+        address = engine.address[0]
+        engine.tasks[address] = self
         self._src = self._dst = ffi.NULL        # the task in flight has them
-        if not address:
+        err = lib.pier_py_submit(self._task, src, dst)
+        if err:
+            del engine.tasks[address]
             self._task = ffi.NULL
             self._seen = True
             self._release()
-            raise error_of(engine.err[0])
-        engine.tasks[address] = self
+            raise error_of(err)
 
     def cancel(self) -> None:
         """End it early: it ends with ECANCELED unless it finished otherwise.
