@@ -227,6 +227,50 @@ async def the_loop_drives_the_engine_after_an_exception(one, other):
     assert isinstance(seen[0], ZeroDivisionError), seen
 
 
+def interrupt_next(engine, after):
+    """Have a round of the engine raise, the one after so many."""
+    progress = engine.progress
+
+    def interrupted(limit_ns=0):
+        nonlocal after
+        if after:
+            after -= 1
+            return progress(limit_ns)
+        engine.progress = progress
+        raise KeyboardInterrupt
+    engine.progress = interrupted
+
+
+def the_next_run_of_the_loop_drives_the_engine_after_an_interrupt():
+    async def program(one, far, number):
+        one.engine.attach()
+        while not number.has_ended:
+            await asyncio.sleep(0)
+        assert number.result() == 0
+        assert await one.fetch_add(far, 1) == 1
+
+    async def waits(engine, operation, after):
+        interrupt_next(engine, after)
+        await operation
+
+    for after in 0, 1:      # the loop's own round, and that of an await
+        loop = asyncio.new_event_loop()
+        with pair() as (one, other), \
+                other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
+            far = pier.Mmap.from_descriptor(None, mem.export())
+            try:
+                loop.run_until_complete(waits(
+                    one.engine, other.disconnected(), after))
+            except KeyboardInterrupt:
+                pass
+            else:
+                raise AssertionError("it was not interrupted")
+            loop.run_until_complete(asyncio.wait_for(
+                program(one, far, one.fetch_add(far, 1)), LIMIT))
+            one.engine.detach()
+        loop.close()
+
+
 @in_loop
 async def a_receive_awaited_after_the_last_connection_fails(one, other):
     with one.rdma.dev.register(8) as dst:
@@ -283,6 +327,7 @@ run(messages_go_there_and_back,
     an_exception_in_a_callback_is_raised_by_the_wait,
     an_exception_in_a_callback_reaches_the_loops_handler,
     the_loop_drives_the_engine_after_an_exception,
+    the_next_run_of_the_loop_drives_the_engine_after_an_interrupt,
     a_receive_awaited_after_the_last_connection_fails,
     a_request_is_not_taken_by_an_abandoned_wait,
     a_closed_engine_ends_what_is_awaited)

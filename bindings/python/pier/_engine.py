@@ -133,14 +133,16 @@ class Engine:
             return
         if self._armed:
             self._disarm()
-        while not operation.has_ended and self._loop is not None:
-            self._polled += 1
-            if self._polled > ROUNDS or not self._round(loop, POLL_NS):
-                self._polls = self._polled > ROUNDS
-                self._polled = 0
-                break
-        if not self._resumes:
-            self._resume()
+        try:
+            while not operation.has_ended and self._loop is not None:
+                self._polled += 1
+                if self._polled > ROUNDS or not self._round(loop, POLL_NS):
+                    self._polls = self._polled > ROUNDS
+                    self._polled = 0
+                    break
+        finally:
+            if not self._resumes:
+                self._resume()
 
     def detach(self) -> None:
         """Undo attach()."""
@@ -248,12 +250,15 @@ class Engine:
         if self._armed and time.monotonic_ns() - self._armed_at < POLL_NS:
             self._polls = True
         self._disarm()
-        for _ in range(ROUNDS):
-            if self._round(self._loop, 0) == 0 and not self._arm():
-                return
-            if self._loop is None:
-                return
-        self._resume()
+        try:
+            for _ in range(ROUNDS):
+                if self._loop is None:
+                    return
+                if self._round(self._loop, 0) == 0 and not self._arm():
+                    return
+        finally:
+            if not self._armed:
+                self._resume()
 
     # What is raised is the handler's; the loop goes on driving the engine.
     def _round(self, loop: asyncio.AbstractEventLoop, limit_ns: int) -> int:
