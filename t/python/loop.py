@@ -58,6 +58,41 @@ async def others_have_their_turn_between_what_ends_at_once(one, other):
         assert turns >= 10, turns
 
 
+class Clock:
+    """A clock that stands but for the steps of a test."""
+
+    def __init__(self):
+        self.now = 0
+
+    def monotonic_ns(self):
+        """The time."""
+        return self.now
+
+
+# Of another connection, say: it comes before the polling is over.
+@in_loop
+async def an_await_beside_steady_traffic_polls_no_longer(one, other):
+    engine, clock, limits = one.engine, Clock(), []
+
+    def traffic(limit_ns=0):
+        limits.append(limit_ns)
+        clock.now += pier._engine.POLL_NS * 9 // 10
+        return 1
+
+    engine.attach()
+    slow = other.disconnected()
+    module, pier._engine.time = pier._engine.time, clock
+    try:
+        engine.progress = traffic
+        engine.poll_for(slow)
+        assert len(limits) == 2 and limits[1] <= limits[0] // 10, limits
+        engine.poll_for(slow)
+        assert len(limits) == 2, "it polls again after it was in vain"
+    finally:
+        pier._engine.time = module
+        del engine.progress
+
+
 @in_loop
 async def many_tasks_are_awaited_at_once(one, other):
     with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
@@ -316,6 +351,7 @@ def a_closed_engine_ends_what_is_awaited():
 
 run(messages_go_there_and_back,
     others_have_their_turn_between_what_ends_at_once,
+    an_await_beside_steady_traffic_polls_no_longer,
     many_tasks_are_awaited_at_once,
     what_waits_is_cancelled_and_the_receive_goes_on,
     a_task_that_fails_raises_where_it_is_awaited,

@@ -125,18 +125,22 @@ class Engine:
     def poll_for(self, operation: Operation) -> None:
         """Poll before suspending: the operation may soon be over.
 
-        It is not done after it was in vain, until the loop is woken as early;
-        after ROUNDS of it others of the loop have their turn.
+        It is not done after it was in vain for POLL_NS, whatever else has
+        happened, until the loop is woken as early; after ROUNDS of it others
+        of the loop have their turn.
         """
         loop = self._loop
         if loop is None or not self._polls:
             return
         if self._armed:
             self._disarm()
+        end = time.monotonic_ns() + POLL_NS
         try:
             while not operation.has_ended and self._loop is not None:
                 self._polled += 1
-                if self._polled > ROUNDS or not self._round(loop, POLL_NS):
+                left = end - time.monotonic_ns()
+                if (self._polled > ROUNDS or left <= 0 or
+                        not self._round(loop, left)):
                     self._polls = self._polled > ROUNDS
                     self._polled = 0
                     break
