@@ -274,6 +274,19 @@ def memory_in_use_is_neither_closed_nor_freed():
         assert lives() is None
 
 
+def memory_is_held_when_the_list_of_its_parts_changes():
+    with pair() as (one, other), memory(one, bytearray(b"late")) as src:
+        parts = [memory(other, 2)[:], memory(other, 2)]
+        first = weakref.ref(parts[0].mmap)
+        receive = other.rdma.receive(parts)
+        parts.clear()
+        gc.collect()
+        assert first() is not None
+        one.send(src).wait(LIMIT)
+        assert len(receive.wait(LIMIT)) == 4
+        assert first() is None
+
+
 def a_device_in_use_is_not_closed():
     dev = pier.Device("soft_lo")
     mem = dev.register(8)
@@ -383,13 +396,13 @@ def a_receive_can_be_cancelled():
 
 def misuse_is_refused():
     with pair() as (one, _):
-        for wrong in 7, b"bytes", [b"bytes"]:
-            try:
-                one.send(wrong)
-            except TypeError:
-                continue
-            raise AssertionError(f"{wrong!r} was sent")
         with memory(one, 8) as mem:
+            for wrong in 7, b"bytes", [b"bytes"], iter([mem]):
+                try:
+                    one.send(wrong)
+                except TypeError:
+                    continue
+                raise AssertionError(f"{wrong!r} was sent")
             try:
                 mem[::2]
             except TypeError:
@@ -472,6 +485,7 @@ run(a_slice_of_the_peers_memory_is_read,
     an_object_lives_as_long_as_its_registration,
     what_is_read_only_is_registered_for_reading_alone,
     memory_in_use_is_neither_closed_nor_freed,
+    memory_is_held_when_the_list_of_its_parts_changes,
     a_device_in_use_is_not_closed,
     an_error_has_its_number_name_scope_and_message,
     a_task_that_fails_raises_and_ends_its_connection,

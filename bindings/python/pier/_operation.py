@@ -190,6 +190,11 @@ class Task(Operation):
         self._task = task
         self._src = src
         self._dst = dst
+        for owner in owners:
+            if isinstance(owner, list):     # which the program may change
+                owners = tuple([tuple(part) if isinstance(part, list) else part
+                                for part in owners])
+                break
         self._owners = owners
         self._take = take
 
