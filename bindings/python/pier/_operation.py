@@ -348,6 +348,19 @@ class Task(Operation):
                           RuntimeWarning, source=self)
 
 
+class CopyingTask(Task):
+    """A task that copies bytes when it is submitted, the last of its owners.
+
+    These are a cffi buffer: until then their object is not resized.
+    """
+
+    def _submit(self) -> None:
+        try:
+            super()._submit()
+        finally:
+            self._owners = self._owners[:-1]
+
+
 class Receive(Task):
     """A receive in flight of an RDMA context, the first of its owners."""
 
