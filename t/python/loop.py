@@ -337,6 +337,24 @@ async def a_request_is_not_taken_by_an_abandoned_wait(one, _):
         assert not any(change.done() for change in dropped)
 
 
+@in_loop
+async def a_wait_that_is_cancelled_leaves_nothing(one, other):
+    rdma = one.rdma
+    with pier.Rdma(rdma.dev, rdma.engine) as server, \
+            server.listen(address="127.0.0.1") as listener:
+        for operation in other.disconnected(), listener.request():
+            changes = set(rdma.engine.changes)
+            for _ in range(3):
+                waiting = asyncio.ensure_future(operation)
+                while not operation._futures:
+                    await asyncio.sleep(0)
+                waiting.cancel()
+                while not waiting.done():
+                    await asyncio.sleep(0)
+                assert waiting.cancelled() and not operation._futures
+                assert rdma.engine.changes == changes
+
+
 def a_closed_engine_ends_what_is_awaited():
     async def program(one, other):
         waiting = asyncio.ensure_future(other.disconnected())
@@ -366,4 +384,5 @@ run(messages_go_there_and_back,
     the_next_run_of_the_loop_drives_the_engine_after_an_interrupt,
     a_receive_awaited_after_the_last_connection_fails,
     a_request_is_not_taken_by_an_abandoned_wait,
+    a_wait_that_is_cancelled_leaves_nothing,
     a_closed_engine_ends_what_is_awaited)

@@ -77,10 +77,19 @@ class Operation:
             self._engine.poll_for(self)
         if not self._over:
             self._suspends()
-            future = asyncio.get_running_loop().create_future()
-            self._futures += (future,)
-            yield from future
+            yield from self._suspend()
         return self.result()
+
+    # What is cancelled waits no longer.
+    def _suspend(self) -> Generator[Any, None, None]:
+        future = asyncio.get_running_loop().create_future()
+        self._futures += (future,)
+        try:
+            yield from future
+        finally:
+            if self._futures:
+                self._futures = tuple([other for other in self._futures
+                                       if other is not future])
 
     def _suspends(self) -> None:
         pass
@@ -163,10 +172,8 @@ class Next(Change):
         self._engine.attach()
         while not self.done():
             self._engine.changes.add(self)
-            future = asyncio.get_running_loop().create_future()
-            self._futures += (future,)
             try:
-                yield from future
+                yield from self._suspend()
             finally:
                 if not self._futures:
                     self._engine.changes.discard(self)
