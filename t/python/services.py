@@ -366,6 +366,24 @@ def requests_are_replied_to_in_any_order():
         fails(errno.ESTALE, requests[0].reply, b"again")
 
 
+def a_request_that_cannot_be_made_leaves_nothing():
+    with channel() as (server, _, here), server._dev.register(
+            8, pier.Access.REMOTE_WRITE) as into, server._dev.register(
+            8) as closed:
+        closed.close()
+        for options in ({"into": into, "timeout": float("inf")},
+                        {"into": into, "timeout": float("nan")},
+                        {"into": closed}):
+            for _ in range(2000):   # more than there are tasks
+                try:
+                    here.request(b"x", 8, **options)
+                except (pier.PierError, OverflowError, ValueError) as error:
+                    assert not into.users(), into.users()
+                    assert getattr(error, "errno", 0) != errno.ENOBUFS, error
+                else:
+                    raise AssertionError(f"it was sent: {options}")
+
+
 def requests_are_awaited():
     async def serve(server):
         for _ in range(20):
@@ -429,5 +447,6 @@ run(bytes_are_copied,
     a_client_without_a_server_fails,
     a_name_is_used_once,
     requests_are_replied_to_in_any_order,
+    a_request_that_cannot_be_made_leaves_nothing,
     requests_are_awaited,
     a_channel_is_closed_in_any_order)

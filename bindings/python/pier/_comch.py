@@ -24,6 +24,21 @@ def _key(pointer) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
+class RequestTask(CopyingTask):
+    """A request in flight."""
+
+    def prepare_reply(self, into: Parts, timeout: Optional[float]) -> None:
+        """Set where the reply goes, and its time; on an error it is freed."""
+        try:
+            self.limit(timeout)
+            self._dst = target(self._engine, into)
+            if self._dst != ffi.NULL:
+                check(lib.pier_comch_task_set_reply_buf(self._task, self._dst))
+        except BaseException:
+            self.give_up()
+            raise
+
+
 class ComchConnection:
     """A connection of a Comm Channel, of a server or a client."""
 
@@ -79,17 +94,14 @@ class ComchConnection:
         reply = ffi.new("char[]", max_reply)
         task = create(lib.pier_comch_task_request, self.handle, message,
                       len(message), reply, max_reply)
-        buf = target(self.engine, into)
 
         def take(task):
             length = lib.pier_comch_reply_len(task)
             return ffi.unpack(reply, length) if into is None else length
 
-        request = CopyingTask(self.engine, task, (self, reply, into, message),
-                              take, dst=buf)
-        request.limit(timeout)
-        if buf != ffi.NULL:
-            check(lib.pier_comch_task_set_reply_buf(task, buf))
+        request = RequestTask(self.engine, task, (self, reply, into, message),
+                              take)
+        request.prepare_reply(into, timeout)
         return self._submit(request)
 
     def receive(self) -> Change:
