@@ -118,6 +118,8 @@ def no_buffer_is_left_of_tasks_that_have_ended_or_failed_to_begin():
                 one.fetch_add(far, -1)
             except OverflowError:
                 pass
+            else:
+                raise AssertionError("less than zero was added")
             for task in tasks:
                 task.wait(LIMIT)
             assert (src.users(), far.users()) == (0, 0)

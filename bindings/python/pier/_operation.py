@@ -277,7 +277,8 @@ class Task(Operation):
     def cancel(self) -> None:
         """End it early: it ends with ECANCELED unless it finished otherwise.
 
-        What prepare() has made and nothing has run is freed.  What is on an RDMA connection ends that; pier_task(3).
+        What prepare() has made and nothing has run is freed.  What is on an
+        RDMA connection ends that; pier_task(3).
         Raises EOPNOTSUPP, EBUSY.
         """
         if self._over:
