@@ -80,17 +80,18 @@ static struct pier_buf *pier_py_buf(struct pier_buf_inventory *inv,
 
 /*
  * Submit a task, which holds its buffers while it is in flight, and put them.
- * Returns the address of the task, or 0: it was freed, the error is in *err.
+ * On an error it is freed.
  */
-static uintptr_t pier_py_submit(struct pier_task *task, struct pier_buf *src,
-				struct pier_buf *dst, int *err)
+static int pier_py_submit(struct pier_task *task, struct pier_buf *src,
+			  struct pier_buf *dst)
 {
-	*err = pier_task_submit(task, 0);
-	if (*err)
+	int err = pier_task_submit(task, 0);
+
+	if (err)
 		pier_task_free(task);
 	pier_buf_put(src);
 	pier_buf_put(dst);
-	return *err ? 0 : (uintptr_t)task;
+	return err;
 }
 
 /* What a receive has received: its length, above that its opcode. */
@@ -122,8 +123,7 @@ int pier_py_poll(struct pier_pe *, int64_t);
 uintptr_t pier_py_retrieve(struct pier_pe *);
 struct pier_buf *pier_py_buf(struct pier_buf_inventory *, struct pier_mmap *,
                              size_t, size_t, int, int *);
-uintptr_t pier_py_submit(struct pier_task *, struct pier_buf *,
-                         struct pier_buf *, int *);
+int pier_py_submit(struct pier_task *, struct pier_buf *, struct pier_buf *);
 uint64_t pier_py_received(const struct pier_task *);
 uintptr_t pier_py_task_conn(const struct pier_task *);
 """

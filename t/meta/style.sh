@@ -16,6 +16,7 @@ sources()
 }
 
 c_files=$(sources '*.[ch]' '*.[ch]pp')
+py_files=$(sources '*.py')
 sh_files="quickstart .ci/run t/run $(find t -name '*.sh' | sort)"
 mk_files="Makefile.am configure.ac $(find $folders docs -name local.mk | sort)"
 text_files="$c_files $sh_files $mk_files lib/libpier.map
@@ -73,7 +74,7 @@ lines_have_at_most_80_columns()
 		width += length(part[parts])
 		if (width > 80)
 			print FILENAME ":" FNR ": " width
-	}' $c_files $sh_files $mk_files |
+	}' $c_files $py_files $sh_files $mk_files |
 	    grep -v '^t/vm/run:'	# an option that cannot be broken
 	return 0
 }

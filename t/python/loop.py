@@ -58,6 +58,41 @@ async def others_have_their_turn_between_what_ends_at_once(one, other):
         assert turns >= 10, turns
 
 
+class Clock:
+    """A clock that stands but for the steps of a test."""
+
+    def __init__(self):
+        self.now = 0
+
+    def monotonic_ns(self):
+        """The time."""
+        return self.now
+
+
+# Of another connection, say: it comes before the polling is over.
+@in_loop
+async def an_await_beside_steady_traffic_polls_no_longer(one, other):
+    engine, clock, limits = one.engine, Clock(), []
+
+    def traffic(limit_ns=0):
+        limits.append(limit_ns)
+        clock.now += pier._engine.POLL_NS * 9 // 10
+        return 1
+
+    engine.attach()
+    slow = other.disconnected()
+    module, pier._engine.time = pier._engine.time, clock
+    try:
+        engine.progress = traffic
+        engine.poll_for(slow)
+        assert len(limits) == 2 and limits[1] <= limits[0] // 10, limits
+        engine.poll_for(slow)
+        assert len(limits) == 2, "it polls again after it was in vain"
+    finally:
+        pier._engine.time = module
+        del engine.progress
+
+
 @in_loop
 async def many_tasks_are_awaited_at_once(one, other):
     with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
@@ -227,6 +262,50 @@ async def the_loop_drives_the_engine_after_an_exception(one, other):
     assert isinstance(seen[0], ZeroDivisionError), seen
 
 
+def interrupt_next(engine, after):
+    """Have a round of the engine raise, the one after so many."""
+    progress = engine.progress
+
+    def interrupted(limit_ns=0):
+        nonlocal after
+        if after:
+            after -= 1
+            return progress(limit_ns)
+        engine.progress = progress
+        raise KeyboardInterrupt
+    engine.progress = interrupted
+
+
+def the_next_run_of_the_loop_drives_the_engine_after_an_interrupt():
+    async def program(one, far, number):
+        one.engine.attach()
+        while not number.has_ended:
+            await asyncio.sleep(0)
+        assert number.result() == 0
+        assert await one.fetch_add(far, 1) == 1
+
+    async def waits(engine, operation, after):
+        interrupt_next(engine, after)
+        await operation
+
+    for after in 0, 1:      # the loop's own round, and that of an await
+        loop = asyncio.new_event_loop()
+        with pair() as (one, other), \
+                other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
+            far = pier.Mmap.from_descriptor(None, mem.export())
+            try:
+                loop.run_until_complete(waits(
+                    one.engine, other.disconnected(), after))
+            except KeyboardInterrupt:
+                pass
+            else:
+                raise AssertionError("it was not interrupted")
+            loop.run_until_complete(asyncio.wait_for(
+                program(one, far, one.fetch_add(far, 1)), LIMIT))
+            one.engine.detach()
+        loop.close()
+
+
 @in_loop
 async def a_receive_awaited_after_the_last_connection_fails(one, other):
     with one.rdma.dev.register(8) as dst:
@@ -258,6 +337,24 @@ async def a_request_is_not_taken_by_an_abandoned_wait(one, _):
         assert not any(change.done() for change in dropped)
 
 
+@in_loop
+async def a_wait_that_is_cancelled_leaves_nothing(one, other):
+    rdma = one.rdma
+    with pier.Rdma(rdma.dev, rdma.engine) as server, \
+            server.listen(address="127.0.0.1") as listener:
+        for operation in other.disconnected(), listener.request():
+            changes = set(rdma.engine.changes)
+            for _ in range(3):
+                waiting = asyncio.ensure_future(operation)
+                while not operation._futures:
+                    await asyncio.sleep(0)
+                waiting.cancel()
+                while not waiting.done():
+                    await asyncio.sleep(0)
+                assert waiting.cancelled() and not operation._futures
+                assert rdma.engine.changes == changes
+
+
 def a_closed_engine_ends_what_is_awaited():
     async def program(one, other):
         waiting = asyncio.ensure_future(other.disconnected())
@@ -272,6 +369,7 @@ def a_closed_engine_ends_what_is_awaited():
 
 run(messages_go_there_and_back,
     others_have_their_turn_between_what_ends_at_once,
+    an_await_beside_steady_traffic_polls_no_longer,
     many_tasks_are_awaited_at_once,
     what_waits_is_cancelled_and_the_receive_goes_on,
     a_task_that_fails_raises_where_it_is_awaited,
@@ -283,6 +381,8 @@ run(messages_go_there_and_back,
     an_exception_in_a_callback_is_raised_by_the_wait,
     an_exception_in_a_callback_reaches_the_loops_handler,
     the_loop_drives_the_engine_after_an_exception,
+    the_next_run_of_the_loop_drives_the_engine_after_an_interrupt,
     a_receive_awaited_after_the_last_connection_fails,
     a_request_is_not_taken_by_an_abandoned_wait,
+    a_wait_that_is_cancelled_leaves_nothing,
     a_closed_engine_ends_what_is_awaited)

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Devices, memory, connections and tasks, by blocking calls."""
 import array
+import contextlib
 import errno
 import gc
 import mmap
@@ -117,9 +118,70 @@ def no_buffer_is_left_of_tasks_that_have_ended_or_failed_to_begin():
                 one.fetch_add(far, -1)
             except OverflowError:
                 pass
+            else:
+                raise AssertionError("less than zero was added")
             for task in tasks:
                 task.wait(LIMIT)
             assert (src.users(), far.users()) == (0, 0)
+
+
+class Interrupting:
+    """The calls of C; at the end of one of them comes an interrupt."""
+
+    def __init__(self, name):
+        self._name = name
+
+    def __getattr__(self, name):
+        call = getattr(pier._pier.lib, name)
+        if name != self._name:
+            return call
+
+        def interrupted(*args):
+            call(*args)
+            raise KeyboardInterrupt
+        return interrupted
+
+
+@contextlib.contextmanager
+def interrupt(module, name):
+    """One comes within the body, which it ends."""
+    lib, module.lib = module.lib, Interrupting(name)
+    try:
+        yield
+    except KeyboardInterrupt:
+        return
+    finally:
+        module.lib = lib
+    raise AssertionError(f"{name} was not called")
+
+
+def a_task_whose_submit_is_interrupted_is_in_flight_and_ends():
+    with pair() as (one, other), memory(other, 8) as dst, \
+            memory(one, bytearray(8)) as src:
+        receive = other.rdma.receive(dst)
+        with interrupt(pier._operation, "pier_py_submit"):
+            one.send(src)
+        assert len(one.engine.tasks) == 2 and src.users() == 1
+        assert len(receive.wait(LIMIT)) == 8
+        assert one.engine.wait_for(lambda: not src.users(), LIMIT)
+        assert not one.engine.tasks
+
+
+def a_task_whose_call_is_interrupted_leaves_nothing():
+    with pair(send_tasks=8) as (one, other), memory(other, 8) as dst, \
+            memory(one, bytearray(8)) as src:
+        for _ in range(20):
+            call = Interrupting("pier_rdma_task_send").pier_rdma_task_send
+            buf = pier._memory.source(one.engine, src)
+            try:
+                pier._operation.Task.make(one.engine, call,
+                                          (one.handle, buf), (), src=buf)
+            except KeyboardInterrupt:
+                continue
+        assert not src.users()
+        receive = other.rdma.receive(dst)
+        one.send(src).wait(LIMIT)
+        receive.wait(LIMIT)
 
 
 def a_bytearray_is_not_resized_while_it_is_registered():
@@ -212,6 +274,19 @@ def memory_in_use_is_neither_closed_nor_freed():
             one.send(src).wait(LIMIT)
             one.engine.wait_for(lambda: lives() is None, LIMIT)
         assert lives() is None
+
+
+def memory_is_held_when_the_list_of_its_parts_changes():
+    with pair() as (one, other), memory(one, bytearray(b"late")) as src:
+        parts = [memory(other, 2)[:], memory(other, 2)]
+        first = weakref.ref(parts[0].mmap)
+        receive = other.rdma.receive(parts)
+        parts.clear()
+        gc.collect()
+        assert first() is not None
+        one.send(src).wait(LIMIT)
+        assert len(receive.wait(LIMIT)) == 4
+        assert first() is None
 
 
 def a_device_in_use_is_not_closed():
@@ -323,13 +398,13 @@ def a_receive_can_be_cancelled():
 
 def misuse_is_refused():
     with pair() as (one, _):
-        for wrong in 7, b"bytes", [b"bytes"]:
-            try:
-                one.send(wrong)
-            except TypeError:
-                continue
-            raise AssertionError(f"{wrong!r} was sent")
         with memory(one, 8) as mem:
+            for wrong in 7, b"bytes", [b"bytes"], iter([mem]):
+                try:
+                    one.send(wrong)
+                except TypeError:
+                    continue
+                raise AssertionError(f"{wrong!r} was sent")
             try:
                 mem[::2]
             except TypeError:
@@ -404,12 +479,15 @@ run(a_slice_of_the_peers_memory_is_read,
     atomics_return_the_number_before,
     more_atomics_than_a_slab_has_words_are_in_flight,
     no_buffer_is_left_of_tasks_that_have_ended_or_failed_to_begin,
+    a_task_whose_submit_is_interrupted_is_in_flight_and_ends,
+    a_task_whose_call_is_interrupted_leaves_nothing,
     a_bytearray_is_not_resized_while_it_is_registered,
     a_mapped_file_is_not_closed_while_it_is_registered,
     a_numpy_array_is_registered_and_not_resized,
     an_object_lives_as_long_as_its_registration,
     what_is_read_only_is_registered_for_reading_alone,
     memory_in_use_is_neither_closed_nor_freed,
+    memory_is_held_when_the_list_of_its_parts_changes,
     a_device_in_use_is_not_closed,
     an_error_has_its_number_name_scope_and_message,
     a_task_that_fails_raises_and_ends_its_connection,

@@ -223,6 +223,40 @@ def messages_pass_on_a_channel():
         fails(errno.EMSGSIZE, here.send, bytes(here.max_message + 1))
 
 
+def what_is_to_be_sent_is_not_resized_before_it_is_submitted():
+    with channel() as (server, there, here), \
+            pier.ComchConsumer(there) as consumer, \
+            pier.ComchProducer(here) as producer:
+        consumer.ready().wait(LIMIT)
+        producer.ready().wait(LIMIT)
+        here.consumer().wait(LIMIT)
+        received = consumer.receive()
+        tasks = []
+        for prepared in (
+                lambda data: pier.prepare(here.send, data),
+                lambda data: pier.prepare(here.request, data),
+                lambda data: pier.prepare(producer.send, None, consumer.id,
+                                          data)):
+            data = bytearray(b"x" * 4)
+            task = prepared(data)
+            try:
+                data.append(0)
+            except BufferError:
+                pass
+            else:
+                raise AssertionError("it was resized")
+            task.submit()
+            data.append(0)
+            tasks.append(task)
+        request = server.request().wait(LIMIT)
+        request.reply(request.data)
+        assert tasks[1].wait(LIMIT) == b"xxxx"
+        assert there.receive().wait(LIMIT) == b"xxxx"
+        assert received.wait(LIMIT).imm == b"xxxx"
+        tasks[0].wait(LIMIT)
+        tasks[2].wait(LIMIT)
+
+
 def a_full_peer_is_waited_for():
     with channel(recv_queue=2) as (_, there, here):
         sent = 0
@@ -332,6 +366,24 @@ def requests_are_replied_to_in_any_order():
         fails(errno.ESTALE, requests[0].reply, b"again")
 
 
+def a_request_that_cannot_be_made_leaves_nothing():
+    with channel() as (server, _, here), server._dev.register(
+            8, pier.Access.REMOTE_WRITE) as into, server._dev.register(
+            8) as closed:
+        closed.close()
+        for options in ({"into": into, "timeout": float("inf")},
+                        {"into": into, "timeout": float("nan")},
+                        {"into": closed}):
+            for _ in range(2000):   # more than there are tasks
+                try:
+                    here.request(b"x", 8, **options)
+                except (pier.PierError, OverflowError, ValueError) as error:
+                    assert not into.users(), into.users()
+                    assert getattr(error, "errno", 0) != errno.ENOBUFS, error
+                else:
+                    raise AssertionError(f"it was sent: {options}")
+
+
 def requests_are_awaited():
     async def serve(server):
         for _ in range(20):
@@ -387,6 +439,7 @@ run(bytes_are_copied,
     another_process_uses_an_event,
     another_process_has_an_event_as_a_context,
     messages_pass_on_a_channel,
+    what_is_to_be_sent_is_not_resized_before_it_is_submitted,
     a_full_peer_is_waited_for,
     long_messages_pass_from_buffer_to_buffer,
     a_consumer_of_another_engine_receives_immediates,
@@ -394,5 +447,6 @@ run(bytes_are_copied,
     a_client_without_a_server_fails,
     a_name_is_used_once,
     requests_are_replied_to_in_any_order,
+    a_request_that_cannot_be_made_leaves_nothing,
     requests_are_awaited,
     a_channel_is_closed_in_any_order)

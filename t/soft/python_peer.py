@@ -72,7 +72,7 @@ class Peer:
 
     def __init__(self, address, port):
         self.sock = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
-        self.sock.setsockopt(socket.IPPROTO_IP, 10, 2)	# DF, so that ID is 0
+        self.sock.setsockopt(socket.IPPROTO_IP, 10, 2)	# DF: ID is 0
         self.sock.setsockopt(socket.IPPROTO_IP, socket.IP_RECVTOS, 1)
         self.sock.bind((address, 0))
         self.me = self.sock.getsockname()

@@ -3,8 +3,8 @@
 
 A callback notes what has happened and runs no code of the program, but for the
 functions of function contexts and graphs, and the callbacks of copies; the
-engine acts on it when pier has returned.  An exception in a callback is raised by the
-call that drives the engine.
+engine acts on it when pier has returned.  An exception in a callback is raised
+by the call that drives the engine.
 """
 from __future__ import annotations
 

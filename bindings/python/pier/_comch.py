@@ -11,7 +11,7 @@ from ._context import Context
 from ._counters import members
 from ._errors import check, configuration, create, error_of, text
 from ._memory import Part, Parts, source, target
-from ._operation import PENDING, Change, Next, Task
+from ._operation import PENDING, Change, CopyingTask, Next, Task
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -22,6 +22,21 @@ if TYPE_CHECKING:
 
 def _key(pointer) -> int:
     return int(ffi.cast("uintptr_t", pointer))
+
+
+class RequestTask(CopyingTask):
+    """A request in flight."""
+
+    def prepare_reply(self, into: Parts, timeout: Optional[float]) -> None:
+        """Set where the reply goes, and its time; on an error it is freed."""
+        try:
+            self.limit(timeout)
+            self._dst = target(self._engine, into)
+            if self._dst != ffi.NULL:
+                check(lib.pier_comch_task_set_reply_buf(self._task, self._dst))
+        except BaseException:
+            self.give_up()
+            raise
 
 
 class ComchConnection:
@@ -60,9 +75,10 @@ class ComchConnection:
         Raises EAGAIN, the peer has as many as it receives at a time: wait for
         writable(); EMSGSIZE; ENOTCONN.
         """
-        task = create(lib.pier_comch_task_send, self.handle,
-                      ffi.from_buffer(data), len(memoryview(data).cast("B")))
-        return self._submit(Task(self.engine, task, (self, data)))
+        message = ffi.from_buffer(data)
+        task = create(lib.pier_comch_task_send, self.handle, message,
+                      len(message))
+        return self._submit(CopyingTask(self.engine, task, (self, message)))
 
     def request(self, data, max_reply: int = 65536, *,
                 into: Parts = None, timeout: Optional[float] = None) -> Task:
@@ -74,21 +90,18 @@ class ComchConnection:
         Fails with EREMOTEIO, refused; EOPNOTSUPP, the server takes none;
         ETIMEDOUT.  Raises as send(); EINVAL, this is a server.
         """
+        message = ffi.from_buffer(data)
         reply = ffi.new("char[]", max_reply)
-        task = create(lib.pier_comch_task_request, self.handle,
-                      ffi.from_buffer(data), len(memoryview(data).cast("B")),
-                      reply, max_reply)
-        buf = target(self.engine, into)
+        task = create(lib.pier_comch_task_request, self.handle, message,
+                      len(message), reply, max_reply)
 
         def take(task):
             length = lib.pier_comch_reply_len(task)
             return ffi.unpack(reply, length) if into is None else length
 
-        request = Task(self.engine, task, (self, data, reply, into), take,
-                       dst=buf)
-        request.limit(timeout)
-        if buf != ffi.NULL:
-            check(lib.pier_comch_task_set_reply_buf(task, buf))
+        request = RequestTask(self.engine, task, (self, reply, into, message),
+                              take)
+        request.prepare_reply(into, timeout)
         return self._submit(request)
 
     def receive(self) -> Change:

@@ -9,7 +9,7 @@ from ._context import Context
 from ._counters import members
 from ._errors import check, configuration, create, error_of, text
 from ._memory import Mmap, Parts, source, target
-from ._operation import PENDING, Change, Task
+from ._operation import PENDING, Change, CopyingTask, Task
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -141,6 +141,7 @@ class ComchProducer(_Data):
         """
         producer, imm_bytes = self.handle, ffi.from_buffer(imm)
         buf = source(self.engine, src)
-        return Task.make(self.engine, lib.pier_comch_task_produce,
-                         (producer, buf, imm_bytes, len(imm), consumer),
-                         (self, src, imm), src=buf)
+        return CopyingTask.make(
+            self.engine, lib.pier_comch_task_produce,
+            (producer, buf, imm_bytes, len(imm_bytes), consumer),
+            (self, src, imm_bytes), src=buf)

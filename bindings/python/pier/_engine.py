@@ -34,6 +34,7 @@ class Engine:
         self._pe = create(lib.pier_pe_create)
         self.err = ffi.new("int *")     # of calls that return something else
         self.task = ffi.new("struct pier_task **")      # a new one
+        self.address = ffi.cast("uintptr_t *", self.task)   # as a number
         self.inventory = create(lib.pier_buf_inventory_create, 64)
         self._loop: Optional[asyncio.AbstractEventLoop] = None
         self._armed = False
@@ -124,22 +125,28 @@ class Engine:
     def poll_for(self, operation: Operation) -> None:
         """Poll before suspending: the operation may soon be over.
 
-        It is not done after it was in vain, until the loop is woken as early;
-        after ROUNDS of it others of the loop have their turn.
+        It is not done after it was in vain for POLL_NS, whatever else has
+        happened, until the loop is woken as early; after ROUNDS of it others
+        of the loop have their turn.
         """
         loop = self._loop
         if loop is None or not self._polls:
             return
         if self._armed:
             self._disarm()
-        while not operation.has_ended and self._loop is not None:
-            self._polled += 1
-            if self._polled > ROUNDS or not self._round(loop, POLL_NS):
-                self._polls = self._polled > ROUNDS
-                self._polled = 0
-                break
-        if not self._resumes:
-            self._resume()
+        end = time.monotonic_ns() + POLL_NS
+        try:
+            while not operation.has_ended and self._loop is not None:
+                self._polled += 1
+                left = end - time.monotonic_ns()
+                if (self._polled > ROUNDS or left <= 0 or
+                        not self._round(loop, left)):
+                    self._polls = self._polled > ROUNDS
+                    self._polled = 0
+                    break
+        finally:
+            if not self._resumes:
+                self._resume()
 
     def detach(self) -> None:
         """Undo attach()."""
@@ -215,11 +222,10 @@ class Engine:
 
     def _drain(self) -> None:
         while address := lib.pier_py_retrieve(self._pe):
-            if address & 1:
-                task = self.tasks.pop(address - 1)
-                task.ended(lib.pier_task_status(task.pointer))
-            else:
-                self.tasks.pop(address).ended(0)
+            task = self.tasks.pop(address & ~1, None)
+            if task is not None:
+                task.ended(lib.pier_task_status(task.pointer)
+                           if address & 1 else 0)
 
     def _end_changes(self) -> None:
         for change in list(self.changes):
@@ -248,12 +254,15 @@ class Engine:
         if self._armed and time.monotonic_ns() - self._armed_at < POLL_NS:
             self._polls = True
         self._disarm()
-        for _ in range(ROUNDS):
-            if self._round(self._loop, 0) == 0 and not self._arm():
-                return
-            if self._loop is None:
-                return
-        self._resume()
+        try:
+            for _ in range(ROUNDS):
+                if self._loop is None:
+                    return
+                if self._round(self._loop, 0) == 0 and not self._arm():
+                    return
+        finally:
+            if not self._armed:
+                self._resume()
 
     # What is raised is the handler's; the loop goes on driving the engine.
     def _round(self, loop: asyncio.AbstractEventLoop, limit_ns: int) -> int:

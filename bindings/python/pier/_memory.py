@@ -269,19 +269,25 @@ class Buf:
 
 
 Part = Union[Buf, Mmap]
-Parts = Union[Buf, Mmap, Sequence[Part], None]
+Parts = Union[Buf, Mmap, Sequence[Part], None]     # a list or a tuple
+
+
+def _no_memory(what: Any) -> TypeError:
+    return TypeError("memory is a Mmap, a part of one, or a list or tuple of "
+                     f"parts, not {type(what).__name__}")
 
 
 def _parts(what: Any) -> list[Buf]:
     if what is None:
         return []
+    if not isinstance(what, (list, tuple)):     # which a task can hold
+        raise _no_memory(what)
     parts: list[Buf] = []
     for part in what:
         if isinstance(part, Mmap):
             part = part[:]
         if not isinstance(part, Buf):
-            raise TypeError("memory is a Mmap, a part of one, or a list of "
-                            f"parts, not {type(part).__name__}")
+            raise _no_memory(part)
         parts.append(part)
     return parts
 

@@ -77,10 +77,19 @@ class Operation:
             self._engine.poll_for(self)
         if not self._over:
             self._suspends()
-            future = asyncio.get_running_loop().create_future()
-            self._futures += (future,)
-            yield from future
+            yield from self._suspend()
         return self.result()
+
+    # What is cancelled waits no longer.
+    def _suspend(self) -> Generator[Any, None, None]:
+        future = asyncio.get_running_loop().create_future()
+        self._futures += (future,)
+        try:
+            yield from future
+        finally:
+            if self._futures:
+                self._futures = tuple([other for other in self._futures
+                                       if other is not future])
 
     def _suspends(self) -> None:
         pass
@@ -163,10 +172,8 @@ class Next(Change):
         self._engine.attach()
         while not self.done():
             self._engine.changes.add(self)
-            future = asyncio.get_running_loop().create_future()
-            self._futures += (future,)
             try:
-                yield from future
+                yield from self._suspend()
             finally:
                 if not self._futures:
                     self._engine.changes.discard(self)
@@ -190,6 +197,11 @@ class Task(Operation):
         self._task = task
         self._src = src
         self._dst = dst
+        for owner in owners:
+            if isinstance(owner, list):     # which the program may change
+                owners = tuple([tuple(part) if isinstance(part, list) else part
+                                for part in owners])
+                break
         self._owners = owners
         self._take = take
 
@@ -202,11 +214,13 @@ class Task(Operation):
 
         Of args src and dst are its own; on an error they are put.
         """
+        engine.task[0] = ffi.NULL
         try:
             err = call(*args, engine.task)
             if err:
                 raise error_of(err)
-        except BaseException:
+        except BaseException:       # an interrupt comes when it is made
+            lib.pier_task_free(engine.task[0])
             lib.pier_buf_put(src)
             lib.pier_buf_put(dst)
             raise
@@ -245,22 +259,26 @@ class Task(Operation):
         self._prepared = self._seen = False
         self._submit()
 
+    # All is noted before the call, at whose end interrupts come.
     def _submit(self) -> None:
-        engine = self._engine
-        address = lib.pier_py_submit(self._task, self._src, self._dst,
-                                     engine.err)
+        engine, src, dst = self._engine, self._src, self._dst
+        engine.task[0] = self._task
+        address = engine.address[0]
+        engine.tasks[address] = self
         self._src = self._dst = ffi.NULL        # the task in flight has them
-        if not address:
+        err = lib.pier_py_submit(self._task, src, dst)
+        if err:
+            del engine.tasks[address]
             self._task = ffi.NULL
             self._seen = True
             self._release()
-            raise error_of(engine.err[0])
-        engine.tasks[address] = self
+            raise error_of(err)
 
     def cancel(self) -> None:
         """End it early: it ends with ECANCELED unless it finished otherwise.
 
-        What prepare() has made and nothing has run is freed.  What is on an RDMA connection ends that; pier_task(3).
+        What prepare() has made and nothing has run is freed.  What is on an
+        RDMA connection ends that; pier_task(3).
         Raises EOPNOTSUPP, EBUSY.
         """
         if self._over:
@@ -336,6 +354,19 @@ class Task(Operation):
         if error is not None:
             warnings.warn(f"a task has failed and no one looked: {error}",
                           RuntimeWarning, source=self)
+
+
+class CopyingTask(Task):
+    """A task that copies bytes when it is submitted, the last of its owners.
+
+    These are a cffi buffer: until then their object is not resized.
+    """
+
+    def _submit(self) -> None:
+        try:
+            super()._submit()
+        finally:
+            self._owners = self._owners[:-1]
 
 
 class Receive(Task):
