@@ -5,7 +5,7 @@
  * half of a round trip.  "block": both sleep in the system call; prints the
  * round trip.  Microseconds, median and average.  More bytes are packets as
  * long as those of a stream with MTU 4096, with segmentation offload on both
- * sides; what is lost is not sent again.
+ * sides; what is lost is not sent again, and ends it.
  */
 #include <errno.h>
 #include <netinet/udp.h>
@@ -21,6 +21,7 @@
 #define PACKET 4112
 #define RUN (15 * PACKET)	/* of one send */
 #define MOST (1 << 20)
+#define PATIENCE 5		/* seconds without a byte: some are lost */
 
 static int flags;
 static size_t bytes = 8;	/* of a message */
@@ -28,6 +29,7 @@ static size_t bytes = 8;	/* of a message */
 static void take(int fd)
 {
 	static char slot[65536];
+	double end = proc_now() + PATIENCE * 1e6;
 	size_t got;
 	ssize_t n;
 
@@ -35,6 +37,9 @@ static void take(int fd)
 		n = recv(fd, slot, sizeof(slot), flags);
 		if (n < 0 && errno != EAGAIN)
 			proc_die("recv: %s", strerror(errno));
+		if (n < 0 && proc_now() > end)
+			proc_die("%zu of %zu bytes are lost", bytes - got,
+				 bytes);
 	}
 	if (got != bytes)
 		proc_die("received %zu bytes, not %zu", got, bytes);
@@ -59,17 +64,35 @@ static void set(int fd, int level, int name, int value)
 		proc_die("setsockopt: %s", strerror(errno));
 }
 
+/* Without the right to more it is cut to net.core.rmem_max. */
+static void set_buffer(int fd)
+{
+	int size = BUFFER;
+	socklen_t len = sizeof(size);
+
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
+		set(fd, SOL_SOCKET, SO_RCVBUF, size);
+	if (getsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, &len))
+		proc_die("getsockopt: %s", strerror(errno));
+	if (size < 2 * MOST)	/* the kernel reports twice what was set */
+		proc_die("a receive buffer of %d bytes, %d are needed: raise "
+			 "net.core.rmem_max", size / 2, MOST);
+}
+
 /* What pier's sockets have, too. */
 static int open_socket(enum proc proc, struct sockaddr_in *ret)
 {
-	int fd = proc_udp(proc, ret), size = BUFFER;
+	struct timeval patience = { .tv_sec = PATIENCE + 1 };
+	int fd = proc_udp(proc, ret);
 
+	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
+		       sizeof(patience)))
+		proc_die("setsockopt: %s", strerror(errno));
 	if (bytes <= PACKET)
 		return fd;
 	set(fd, SOL_UDP, UDP_SEGMENT, PACKET);
 	set(fd, SOL_UDP, UDP_GRO, 1);
-	if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof(size)))
-		set(fd, SOL_SOCKET, SO_RCVBUF, size);
+	set_buffer(fd);
 	return fd;
 }
 

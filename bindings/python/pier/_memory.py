@@ -47,7 +47,7 @@ class Mmap:
         self._view: Any = None
         self._memory = None     # of pier's own: it goes with its last view
         self._mmap = ffi.NULL
-        self.length = 0         # in bytes
+        self._length = 0        # in bytes
         self._dev: Optional[Device] = dev
         if isinstance(obj, int):
             obj = mmap.mmap(-1, obj)
@@ -123,7 +123,7 @@ class Mmap:
         self._memory = None
         self._dev = dev
         self._mmap = handle
-        self.length = lib.pier_mmap_len(handle)
+        self._length = lib.pier_mmap_len(handle)
         return self
 
     @property
@@ -225,9 +225,9 @@ class Mmap:
         try:
             self._view = ffi.from_buffer("char[]", self._bytes,
                                          require_writable=writable)
-            self.length = len(self._view)
+            self._length = len(self._view)
             self._mmap = create(lib.pier_mmap_map, dev.handle, self._view,
-                                self.length, access)
+                                self._length, access)
         except BaseException:
             self._release()
             raise
@@ -303,7 +303,8 @@ def _take(engine: Engine, mmap: Mmap, offset: int, length: int,
 
 def _chain(engine: Engine, what: Parts, is_data: bool):
     if isinstance(what, Mmap):
-        return _take(engine, what, 0, what.length, is_data)
+        # pylint: disable=protected-access
+        return _take(engine, what, 0, what._length, is_data)
     if isinstance(what, Buf):
         return _take(engine, what.mmap, what.offset, what.length, is_data)
     head = ffi.NULL
