@@ -6,13 +6,21 @@
  * round trip.  Microseconds, median and average.  More bytes are packets as
  * long as those of a stream with MTU 4096, with segmentation offload on both
  * sides; what is lost is not sent again, and ends it.
+ *
+ * "calls" is "poll" with what a RoCE device on any socket cannot do without: a
+ * socket for both families, header and ICRC, 16 bytes, and recvmsg(2), which
+ * tells the sender, the congestion mark and the length of segments.
  */
 #include <errno.h>
+#include <netinet/in.h>
 #include <netinet/udp.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #include "bench/procs.h"
 
@@ -21,10 +29,34 @@
 #define PACKET 4112
 #define RUN (15 * PACKET)	/* of one send */
 #define MOST (1 << 20)
+#define HEADERS 16		/* BTH and ICRC */
 #define PATIENCE 5		/* seconds without a byte: some are lost */
 
 static int flags;
+static bool calls;
 static size_t bytes = 8;	/* of a message */
+
+static ssize_t take_any(int fd, void *slot, size_t size)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[4 * CMSG_SPACE(sizeof(int))];
+	} control;
+	struct sockaddr_in6 from;
+	struct iovec iov = { .iov_base = slot, .iov_len = size };
+	struct msghdr msg = {
+		.msg_name = &from,
+		.msg_namelen = sizeof(from),
+		.msg_iov = &iov,
+		.msg_iovlen = 1,
+		.msg_control = &control,
+		.msg_controllen = sizeof(control),
+	};
+
+	if (!calls)
+		return recv(fd, slot, size, flags);
+	return syscall(SYS_recvmsg, fd, &msg, flags);
+}
 
 static void take(int fd)
 {
@@ -34,7 +66,7 @@ static void take(int fd)
 	ssize_t n;
 
 	for (got = 0; got < bytes; got += n > 0 ? (size_t)n : 0) {
-		n = recv(fd, slot, sizeof(slot), flags);
+		n = take_any(fd, slot, sizeof(slot));
 		if (n < 0 && errno != EAGAIN)
 			proc_die("recv: %s", strerror(errno));
 		if (n < 0 && proc_now() > end)
@@ -45,15 +77,41 @@ static void take(int fd)
 		proc_die("received %zu bytes, not %zu", got, bytes);
 }
 
-static void give(int fd, const struct sockaddr_in *to)
+/* Where messages go, by the family of the socket. */
+struct target {
+	union {
+		struct sockaddr sa;
+		struct sockaddr_in v4;
+		struct sockaddr_in6 v6;
+	} name;
+	socklen_t len;
+};
+
+static struct target target_of(const struct sockaddr_in *to)
+{
+	struct target target = { .name.v4 = *to, .len = sizeof(*to) };
+	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
+				   .sin6_port = to->sin_port };
+
+	if (!calls)
+		return target;
+	v6.sin6_addr.s6_addr[10] = 0xff;
+	v6.sin6_addr.s6_addr[11] = 0xff;
+	memcpy(&v6.sin6_addr.s6_addr[12], &to->sin_addr, 4);
+	target.name.v6 = v6;
+	target.len = sizeof(v6);
+	return target;
+}
+
+static void give(int fd, const struct target *to)
 {
 	static const char memory[MOST];
 	size_t at, n;
 
 	for (at = 0; at < bytes; at += n) {
 		n = bytes - at < RUN ? bytes - at : RUN;
-		if (sendto(fd, memory + at, n, 0, (const struct sockaddr *)to,
-			   sizeof(*to)) != (ssize_t)n)
+		if (sendto(fd, memory + at, n, 0, &to->name.sa, to->len) !=
+		    (ssize_t)n)
 			proc_die("sendto: %s", strerror(errno));
 	}
 }
@@ -79,12 +137,32 @@ static void set_buffer(int fd)
 			 "net.core.rmem_max", size / 2, MOST);
 }
 
+/* On any address, and a port that the kernel chooses. */
+static int open_both(struct sockaddr_in *ret)
+{
+	struct sockaddr_in6 name = { .sin6_family = AF_INET6 };
+	socklen_t len = sizeof(name);
+	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (fd < 0 || bind(fd, (struct sockaddr *)&name, len) ||
+	    getsockname(fd, (struct sockaddr *)&name, &len))
+		proc_die("UDP socket: %s", strerror(errno));
+	ret->sin_port = name.sin6_port;
+	set(fd, IPPROTO_IP, IP_RECVTOS, 1);
+	set(fd, SOL_UDP, UDP_GRO, 1);
+	return fd;
+}
+
 /* What pier's sockets have, too. */
 static int open_socket(enum proc proc, struct sockaddr_in *ret)
 {
 	struct timeval patience = { .tv_sec = PATIENCE + 1 };
-	int fd = proc_udp(proc, ret);
+	int fd = proc_udp(proc, ret), plain = fd;
 
+	if (calls) {
+		fd = open_both(ret);
+		close(plain);
+	}
 	if (setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience,
 		       sizeof(patience)))
 		proc_die("setsockopt: %s", strerror(errno));
@@ -100,13 +178,15 @@ static void echo(int wire, void *arg)
 {
 	struct sockaddr_in us, them;
 	int fd = open_socket(PROC_B, &us);
+	struct target to;
 
 	(void)arg;
 	proc_put(wire, &us, sizeof(us));
 	proc_get(wire, &them, sizeof(them));
+	to = target_of(&them);
 	for (;;) {
 		take(fd);
-		give(fd, &them);
+		give(fd, &to);
 	}
 }
 
@@ -114,12 +194,15 @@ int main(int argc, char *argv[])
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0, wire, fd, i;
 	struct sockaddr_in us, them;
+	struct target to;
 	double *laps, start, end;
 
 	bytes = argc > 3 ? (size_t)atol(argv[3]) : bytes;
 	if (count < 1 || bytes < 1 || bytes > MOST)
-		proc_die("usage: bare_pingpong poll|block COUNT [BYTES]");
-	flags = strcmp(argv[1], "poll") ? 0 : MSG_DONTWAIT;
+		proc_die("usage: bare_pingpong poll|block|calls COUNT [BYTES]");
+	calls = !strcmp(argv[1], "calls");
+	bytes += calls ? HEADERS : 0;
+	flags = calls || !strcmp(argv[1], "poll") ? MSG_DONTWAIT : 0;
 	laps = calloc((size_t)count, sizeof(*laps));
 	if (!laps)
 		proc_die("no memory");
@@ -128,9 +211,10 @@ int main(int argc, char *argv[])
 	fd = open_socket(PROC_A, &us);
 	proc_get(wire, &them, sizeof(them));
 	proc_put(wire, &us, sizeof(us));
+	to = target_of(&them);
 	start = proc_now();
 	for (i = -WARMUP; i < count; i++) {
-		give(fd, &them);
+		give(fd, &to);
 		take(fd);
 		end = proc_now();
 		if (i >= 0)
