@@ -9,7 +9,7 @@
  *
  * "calls" is "poll" with what a RoCE device on any socket cannot do without: a
  * socket for both families, header and ICRC, 16 bytes, and recvmsg(2), which
- * tells the sender, the congestion mark and the length of segments.
+ * returns the sender, the congestion mark and the length of segments.
  */
 #include <errno.h>
 #include <netinet/in.h>

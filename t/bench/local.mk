@@ -65,6 +65,7 @@ endif
 	%D%/overhead_cpp.cpp \
 	%D%/overhead_cpp.hpp \
 	%D%/overhead_cpp_channel.cpp \
+	%D%/overhead_cpp_coro.cpp \
 	%D%/overhead_cpp_event.cpp \
 	%D%/overhead_cpp_local.cpp \
 	%D%/overhead_cpp_rdma.cpp \
@@ -77,6 +78,9 @@ endif
 	# end, sorted
 %C%_overhead_cpp_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t $(cpp_cppflags)
 %C%_overhead_cpp_LDADD = lib/libpier-core.la
+if COROUTINES
+%D%/overhead_cpp-overhead_cpp_coro.$(OBJEXT): private AM_CXXFLAGS += -std=c++20
+endif
 
 EXTRA_PROGRAMS += \
 	%D%/bare_pingpong \

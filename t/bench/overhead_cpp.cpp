@@ -40,7 +40,7 @@ struct overhead_other overhead_apart;
 
 static const overhead_case *const tables[] = {
 	overhead_rdma_cases, overhead_local_cases, overhead_event_cases,
-	overhead_channel_cases,
+	overhead_channel_cases, overhead_coro_cases,
 };
 static const overhead_case *current;
 static bool is_counted;

@@ -18,8 +18,8 @@ struct overhead_case {
 };
 
 /* Those of a file, up to one without a name. */
-extern const overhead_case overhead_channel_cases[], overhead_event_cases[],
-	overhead_local_cases[], overhead_rdma_cases[];
+extern const overhead_case overhead_channel_cases[], overhead_coro_cases[],
+	overhead_event_cases[], overhead_local_cases[], overhead_rdma_cases[];
 
 /* What all have: a device that does nothing, memory, buffers. */
 extern pier::device overhead_dev;

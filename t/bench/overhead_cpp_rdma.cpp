@@ -45,6 +45,21 @@ static void send_cpp(long n)
 	});
 }
 
+static void send_imm_c(long n)
+{
+	overhead_repeat(n, [c = conn.get()] {
+		return pier_rdma_send_imm(c, overhead_src.get(), 7,
+					  overhead_task_done, &overhead_done);
+	});
+}
+
+static void send_imm_cpp(long n)
+{
+	overhead_repeat(n, [] {
+		return conn.send_imm(overhead_src, 7, overhead_count).code();
+	});
+}
+
 static void receive_c(long n)
 {
 	overhead_repeat(n, [r = rdma.get()] {
@@ -100,6 +115,45 @@ static void write_cpp(long n)
 	});
 }
 
+static void write_imm_c(long n)
+{
+	overhead_repeat(n, [c = conn.get()] {
+		pier_buf_reset(overhead_far_dst.get());
+		return pier_rdma_write_imm(c, overhead_src.get(),
+					   overhead_far_dst.get(), 7,
+					   overhead_task_done, &overhead_done);
+	});
+}
+
+static void write_imm_cpp(long n)
+{
+	overhead_repeat(n, [] {
+		overhead_far_dst.reset_data();
+		return conn.write_imm(overhead_src, overhead_far_dst, 7,
+				      overhead_count).code();
+	});
+}
+
+static void compare_swap_c(long n)
+{
+	overhead_repeat(n, [c = conn.get()] {
+		pier_buf_reset(overhead_dst.get());
+		return pier_rdma_compare_swap(c, overhead_far_src.get(),
+					      overhead_dst.get(), 0, 1,
+					      overhead_task_done,
+					      &overhead_done);
+	});
+}
+
+static void compare_swap_cpp(long n)
+{
+	overhead_repeat(n, [] {
+		overhead_dst.reset_data();
+		return conn.compare_swap(overhead_far_src, overhead_dst, 0, 1,
+					 overhead_count).code();
+	});
+}
+
 static void fetch_add_c(long n)
 {
 	overhead_repeat(n, [c = conn.get()] {
@@ -142,9 +196,12 @@ static void submit_cpp(long n)
 
 const overhead_case overhead_rdma_cases[] = {
 	{ "send", open_conn, send_c, send_cpp },
+	{ "send_imm", open_conn, send_imm_c, send_imm_cpp },
 	{ "receive", open_conn, receive_c, receive_cpp },
 	{ "read", open_conn, read_c, read_cpp },
 	{ "write", open_conn, write_c, write_cpp },
+	{ "write_imm", open_conn, write_imm_c, write_imm_cpp },
+	{ "compare_swap", open_conn, compare_swap_c, compare_swap_cpp },
 	{ "fetch_add", open_conn, fetch_add_c, fetch_add_cpp },
 	{ "submit", open_again, submit_c, submit_cpp },
 	{ nullptr, nullptr, nullptr, nullptr },

@@ -167,10 +167,10 @@ target()
 judge_latency()
 {
 	of_net bound "a bare ping-pong of UDP, one way, both polling" us bare
-	of_net bound "the same with the calls and headers of a device" us calls
+	of_net bound "the same with the calls of a device" us calls
 	of_net note "a bare ping-pong of UDP, of UCX tag" us bare ucx_tag
-	of_net note "the same with the calls and headers of a device, of UCX tag" \
-	    us calls ucx_tag
+	of_net note "the same with the calls of a device, of UCX tag" us \
+	    calls ucx_tag
 	of_net bound "1 MiB of bare UDP there and back, one way, both polling" \
 	    us bare_long
 	of_net bound "a bare round trip of UDP, both asleep" us block
