@@ -78,7 +78,7 @@ static void take(int fd)
 }
 
 /* Where messages go, by the family of the socket. */
-struct target {
+struct bare_name {
 	union {
 		struct sockaddr sa;
 		struct sockaddr_in v4;
@@ -87,23 +87,23 @@ struct target {
 	socklen_t len;
 };
 
-static struct target target_of(const struct sockaddr_in *to)
+static struct bare_name name_of(const struct sockaddr_in *to)
 {
-	struct target target = { .name.v4 = *to, .len = sizeof(*to) };
+	struct bare_name ret = { .name.v4 = *to, .len = sizeof(*to) };
 	struct sockaddr_in6 v6 = { .sin6_family = AF_INET6,
 				   .sin6_port = to->sin_port };
 
 	if (!calls)
-		return target;
+		return ret;
 	v6.sin6_addr.s6_addr[10] = 0xff;
 	v6.sin6_addr.s6_addr[11] = 0xff;
 	memcpy(&v6.sin6_addr.s6_addr[12], &to->sin_addr, 4);
-	target.name.v6 = v6;
-	target.len = sizeof(v6);
-	return target;
+	ret.name.v6 = v6;
+	ret.len = sizeof(v6);
+	return ret;
 }
 
-static void give(int fd, const struct target *to)
+static void give(int fd, const struct bare_name *to)
 {
 	static const char memory[MOST];
 	size_t at, n;
@@ -178,12 +178,12 @@ static void echo(int wire, void *arg)
 {
 	struct sockaddr_in us, them;
 	int fd = open_socket(PROC_B, &us);
-	struct target to;
+	struct bare_name to;
 
 	(void)arg;
 	proc_put(wire, &us, sizeof(us));
 	proc_get(wire, &them, sizeof(them));
-	to = target_of(&them);
+	to = name_of(&them);
 	for (;;) {
 		take(fd);
 		give(fd, &to);
@@ -194,7 +194,7 @@ int main(int argc, char *argv[])
 {
 	int count = argc > 2 ? atoi(argv[2]) : 0, wire, fd, i;
 	struct sockaddr_in us, them;
-	struct target to;
+	struct bare_name to;
 	double *laps, start, end;
 
 	bytes = argc > 3 ? (size_t)atol(argv[3]) : bytes;
@@ -211,7 +211,7 @@ int main(int argc, char *argv[])
 	fd = open_socket(PROC_A, &us);
 	proc_get(wire, &them, sizeof(them));
 	proc_put(wire, &us, sizeof(us));
-	to = target_of(&them);
+	to = name_of(&them);
 	start = proc_now();
 	for (i = -WARMUP; i < count; i++) {
 		give(fd, &to);

@@ -13,18 +13,23 @@ Event = Union[pier.SyncEvent, pier.SyncEventContext]
 
 
 def signal(event: Event, number: int, is_atomic: bool) -> None:
-    """Have it number, by adding its difference or by setting it."""
-    if is_atomic:
-        event.add(number - event.value)
+    """Have it number, which is 0, by adding or by setting it."""
+    if isinstance(event, pier.SyncEventContext):
+        (event.fetch_add(number) if is_atomic else event.set(number)).wait()
+    elif is_atomic:
+        event.add(number)
     else:
         event.value = number
 
 
 def answer(event: Event, args: argparse.Namespace) -> None:
-    """The other thread: one more, by what suits both modes."""
+    """The other thread: one more, by calls that suit both modes."""
     while event.value != args.number:
         pass
-    signal(event, args.number + 1, args.atomic)
+    if args.atomic:
+        event.add(1)
+    else:
+        event.value = args.number + 1
 
 
 def main() -> None:
@@ -45,7 +50,8 @@ def main() -> None:
         else:
             event = stack.enter_context(pier.SyncEvent(
                 dev, remote_publisher=remote))
-        thread = threading.Thread(target=answer, args=(event, args))
+        thread = threading.Thread(target=answer, args=(event, args),
+                                  daemon=True)      # if this one fails
         thread.start()
         signal(event, args.number, args.atomic)
         if isinstance(event, pier.SyncEventContext):
