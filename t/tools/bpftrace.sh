@@ -40,10 +40,12 @@ attach()
 	watcher=$!
 }
 
-# SIGUSR1 has maps printed.
+# SIGUSR1 has maps printed, once no other signal has come for 0.1 s: every
+# fourth time that this is called.
 print_maps()
 {
-	kill -USR1 $watcher
+	asked=$(((asked + 1) % 4))
+	[ $asked -ne 1 ] || kill -USR1 $watcher
 }
 
 # seen PATTERN - after sends of another client and $signal.  bpftrace 0.17
@@ -97,7 +99,7 @@ all_completed()
 # Immediate data distinguishes these sends from those before.
 latency_has_each_send_once()
 {
-	signal=print_maps
+	signal=print_maps asked=0
 	watch pier-latency.bt '^@us\[2\]:' || return 1
 	begun=$(date +%s)
 	measures lat send-imm -n 40 --warmup 0 || return 1
