@@ -388,6 +388,7 @@ dist_check_SCRIPTS += \
 	%D%/samples/uv_echo.sh \
 	%D%/soft/capture.sh \
 	%D%/soft/python_peer.sh \
+	%D%/tools/bpftrace.sh \
 	%D%/tools/completion.sh \
 	%D%/tools/copy.sh \
 	%D%/tools/copy_errors.sh \

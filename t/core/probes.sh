@@ -66,22 +66,25 @@ events_have_the_names_of_the_recorder()
 		"$top/tools/bpftrace/pier-events.bt" | cmp - "$tmp/names"
 }
 
-scripts_are_parsed()
+# Those of states, with their numbers, are those of the table and of the enum.
+states_have_the_names_of_the_table()
 {
-	for script in "$top"/tools/bpftrace/*.bt; do
-		bpftrace -d "$script" >"$tmp/out" 2>&1 && continue
-		grep -qiE 'root|permission|usdt|probe' "$tmp/out" &&
-			skip "bpftrace may not attach: $(head -n 1 "$tmp/out")"
-		cat "$tmp/out"
-		return 1
-	done
+	sed -n 's/^	\[PIER__CONN_\([A-Z_]*\)\] = .*/\1/p
+		s/^		\.name = "\([a-z_]*\)",.*/\1/p' \
+	    "$top/cm/conn_state.c" | paste - - >"$tmp/table"
+	sed -n 's/^	PIER__CONN_\([A-Z_]*\),.*/\1/p' \
+	    "$top/cm/conn_state.h" |
+	    awk '
+	    NR == FNR { name[$1] = $2; next }
+	    { print FNR - 1, name[$1] }' "$tmp/table" - >"$tmp/states"
+	[ "$(wc -l <"$tmp/states")" -ge 16 ] &&
+	    sed -n 's/^	@state\[\([0-9]*\)\] = "\([a-z_]*\)";$/\1 \2/p' \
+		"$top/tools/bpftrace/pier-events.bt" | diff - "$tmp/states"
 }
 
 run each_probe_is_a_note
 run arguments_are_those_of_the_documents
 run scripts_use_probes_that_exist
 run events_have_the_names_of_the_recorder
-if command -v bpftrace >/dev/null; then
-	run scripts_are_parsed
-fi
+run states_have_the_names_of_the_table
 tap_done

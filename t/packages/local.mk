@@ -13,21 +13,28 @@ dist_check_SCRIPTS += \
 EXTRA_DIST += \
 	%D%/again.sh \
 	%D%/deb.sh \
+	%D%/lintian.sh \
 	%D%/root.sh \
 	%D%/rpm.sh \
 	# end, sorted
 
-# Later ones use what earlier ones have built, in packages.d.
-packages_by_run = rm -rf packages.d && \
-	PIER_TEST_REQUIRE=1 PIER_PACKAGES_DIR=$(abs_builddir)/packages.d \
-	prove --timer --exec sh
+# Later ones use what deb.sh has built, in packages.d.
+packages_by_run = PIER_TEST_REQUIRE=1 \
+	PIER_PACKAGES_DIR=$(abs_builddir)/packages.d prove --timer --exec sh
+
+# Built without -g, as what it makes is stripped anyway.
 check-packages: Makefile
-	$(packages_by_run) $(srcdir)/%D%/deb.sh $(srcdir)/%D%/root.sh
+	rm -rf packages.d
+	DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g \
+		$(packages_by_run) $(srcdir)/%D%/deb.sh
+	$(packages_by_run) -j2 $(srcdir)/%D%/root.sh $(srcdir)/%D%/lintian.sh
 
 # What .ci/run has no time for: each builds everything once more.
 check-packages-all: Makefile
-	$(packages_by_run) $(srcdir)/%D%/deb.sh $(srcdir)/%D%/root.sh \
-		$(srcdir)/%D%/again.sh $(srcdir)/%D%/rpm.sh
+	rm -rf packages.d
+	$(packages_by_run) $(srcdir)/%D%/deb.sh
+	$(packages_by_run) -j2 $(srcdir)/%D%/root.sh $(srcdir)/%D%/lintian.sh
+	$(packages_by_run) $(srcdir)/%D%/again.sh $(srcdir)/%D%/rpm.sh
 
 # After a change of the ABI that is meant, in a build with default flags.
 abi-baseline: lib/libpier.la

@@ -100,25 +100,24 @@ meson_builds_the_samples()
 	built "$home/cpp"
 }
 
-# A sample is one file.
+# A sample is one file; as many at a time as there are processors.
 pkg_config_builds_the_samples()
 {
-	in_root 'cd && cd samples && doca=$(pkg-config --cflags --libs \
-		doca-2.0) uv=$(pkg-config --cflags --libs pier-uv) \
-		flags=$(pkg-config --cflags --libs pier) &&
-	for source in *.c services/*.c; do
-		more=
-		case $source in
-		doca*) more=$doca ;;
-		*/uv*) more=$uv ;;
+	cat >"$root$home/build-one" <<-'END'
+		case $1 in
+		*.cpp) set -- "$1" c++ -std=c++17 pier-cpp ;;
+		doca*) set -- "$1" cc -std=gnu11 doca-2.0 pier ;;
+		*/uv*) set -- "$1" cc -std=gnu11 pier-uv pier ;;
+		*) set -- "$1" cc -std=gnu11 pier ;;
 		esac
-		cc -o /tmp/program "$source" $flags $more || echo "$source"
-	done
-	flags=$(pkg-config --cflags --libs pier-cpp) &&
-	for source in ../cpp/*.cpp; do
-		c++ -std=c++17 -o /tmp/program "$source" $flags ||
-			echo "$source"
-	done' 2>&1
+		source=$1 cc="$2 $3"
+		shift 3
+		flags=$(pkg-config --cflags --libs "$@") &&
+			$cc -o "$(mktemp)" "$source" $flags || echo "$source"
+	END
+	in_root 'cd && cd samples &&
+		ls *.c services/*.c ../cpp/*.cpp |
+		xargs -n 1 -P "$(nproc)" sh ../build-one' 2>&1
 }
 
 # The commands are README's, which builds elsewhere.
