@@ -46,15 +46,22 @@ struct dropin_device {
 struct dropin_async {
 	pthread_mutex_t lock;
 	struct pier__list events;	/* of objects, to be taken */
+	uint64_t number;		/* of the next one */
 	int ready;			/* owned */
 };
 
-/* Events of one type of an object, whose memory they are in. */
+/*
+ * Events of one type of an object, whose memory they are in.  Those that have
+ * no number have the place of the last one that has.
+ */
+#define DROPIN_EVENT_NUMBERS 4
+
 struct dropin_event {
 	struct pier__list link;		/* while @count is not 0 */
 	struct dropin_watched *of;	/* NULL: the place is free */
 	int type;			/* enum ibv_event_type */
 	unsigned int count;		/* to be taken */
+	uint64_t numbers[DROPIN_EVENT_NUMBERS];	/* of the first */
 };
 
 #define DROPIN_EVENT_TYPES 5	/* of a QP; other objects have fewer */

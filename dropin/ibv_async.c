@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asynchronous events: of the port, and of queues and queue pairs. */
 #include <errno.h>
+#include <string.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -19,12 +20,17 @@ static struct dropin_async *async_of(const struct dropin_watched *watched)
 	return &dropin_of(watched->context)->async;
 }
 
-/* With the lock held, as below. */
+/* In the order of their numbers.  With the lock held, as below. */
 static void put_in(struct dropin_async *async, struct dropin_event *event)
 {
-	if (pier__list_empty(&async->events))
+	struct pier__list *head = &async->events, *next = head;
+
+	if (pier__list_empty(head))
 		eventfd_write(async->ready, 1);
-	pier__list_add(&async->events, &event->link);
+	while (next->prev != head &&
+	       event_of(next->prev)->numbers[0] > event->numbers[0])
+		next = next->prev;
+	pier__list_add(next, &event->link);
 }
 
 static void take_out(struct dropin_async *async, struct dropin_event *event)
@@ -36,16 +42,29 @@ static void take_out(struct dropin_async *async, struct dropin_event *event)
 		eventfd_read(async->ready, &count);
 }
 
-/* The place of @type, which it has for the life of the object. */
+/* The place of @type, which it has for the life of the object, or NULL. */
 static struct dropin_event *place_of(struct dropin_watched *watched, int type)
 {
 	struct dropin_event *event = watched->events;
+	struct dropin_event *end = event + DROPIN_EVENT_TYPES;
 
-	while (event->of && event->type != type)
+	while (event < end && event->of && event->type != type)
 		event++;
+	if (event == end)
+		return NULL;
 	event->of = watched;
 	event->type = type;
 	return event;
+}
+
+static void add(struct dropin_async *async, struct dropin_event *event)
+{
+	uint64_t number = async->number++;
+
+	if (event->count < DROPIN_EVENT_NUMBERS)
+		event->numbers[event->count] = number;
+	if (!event->count++)
+		put_in(async, event);
 }
 
 /* By the thread that drives. */
@@ -57,8 +76,8 @@ static void push(int type, void *arg)
 
 	pthread_mutex_lock(&async->lock);
 	event = place_of(watched, type);
-	if (!event->count++)
-		put_in(async, event);
+	if (event)
+		add(async, event);
 	pthread_mutex_unlock(&async->lock);
 }
 
@@ -157,6 +176,16 @@ static void fill(struct ibv_async_event *ret,
 	}
 }
 
+static void take_first(struct dropin_async *async, struct dropin_event *event)
+{
+	take_out(async, event);
+	if (!--event->count)
+		return;
+	memmove(event->numbers, event->numbers + 1,
+		sizeof(event->numbers) - sizeof(*event->numbers));
+	put_in(async, event);
+}
+
 /* Returns false: there is none of an object. */
 static bool take(struct dropin_async *async, struct ibv_async_event *ret)
 {
@@ -169,9 +198,7 @@ static bool take(struct dropin_async *async, struct ibv_async_event *ret)
 		event = event_of(async->events.next);
 		fill(ret, event);
 		event->of->taken++;
-		take_out(async, event);
-		if (--event->count)
-			put_in(async, event);
+		take_first(async, event);
 	}
 	pthread_mutex_unlock(&async->lock);
 	return any;

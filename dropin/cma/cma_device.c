@@ -21,13 +21,10 @@ int pier__cma_result(int err)
 
 static bool is_loopback(struct ibv_context *verbs)
 {
-	union pier__sockaddr addr;
 	union ibv_gid gid;
 
-	if (ibv_query_gid(verbs, 1, 0, &gid))
-		return false;
-	pier__sockaddr_from_gid(gid.raw, &addr);
-	return pier__sockaddr_is_loopback(&addr.sa);
+	return !ibv_query_gid(verbs, 1, 0, &gid) &&
+	       pier__sockaddr_gid_is_loopback(gid.raw);
 }
 
 /* UDP port 4791 is for one device: the first that other hosts reach. */

@@ -107,6 +107,14 @@ bool pier__sockaddr_is_loopback(const struct sockaddr *addr)
 	}
 }
 
+bool pier__sockaddr_gid_is_loopback(const uint8_t raw[16])
+{
+	union pier__sockaddr addr;
+
+	pier__sockaddr_from_gid(raw, &addr);
+	return pier__sockaddr_is_loopback(&addr.sa);
+}
+
 bool pier__sockaddr_is_host(const struct in6_addr *ip)
 {
 	static const uint8_t any[4];

@@ -24,6 +24,8 @@ bool pier__sockaddr_is_any(const struct sockaddr *addr);
 
 /* 127.0.0.1 and its like, or ::1. */
 bool pier__sockaddr_is_loopback(const struct sockaddr *addr);
+/* The same of a GID. */
+bool pier__sockaddr_gid_is_loopback(const uint8_t raw[16]);
 
 /*
  * One that a host can have: not ::, 0.0.0.0, multicast, broadcast, nor any

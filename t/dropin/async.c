@@ -312,6 +312,29 @@ static void each_event_of_a_type_is_taken(void)
 	OK(verbspair_close(&pair));
 }
 
+/* Also if one object has several. */
+static void events_are_taken_in_their_order(void)
+{
+	static const int order[] = { 0, 0, 1, 0, 1 };
+	struct ibv_async_event event;
+	struct ibv_qp *qp;
+	int i;
+
+	if (!verbspair_open(&pair))
+		return;
+	for (i = 0; i < 5; i++) {
+		qp = pair.qp[order[i]];
+		IS(move(qp, IBV_QPS_SQD, IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
+		IS(move(qp, IBV_QPS_RTS, 0), 0);
+	}
+	for (i = 0; i < 5; i++) {
+		event = expect(IBV_EVENT_SQ_DRAINED);
+		OK(event.element.qp == pair.qp[order[i]]);
+		ibv_ack_async_event(&event);
+	}
+	OK(verbspair_close(&pair));
+}
+
 static atomic_bool destroyed;
 
 static void *destroy(void *qp)
@@ -369,6 +392,7 @@ int main(void)
 	TEST(a_peer_that_sends_before_we_do_is_reported);
 	TEST(a_send_queue_is_drained);
 	TEST(each_event_of_a_type_is_taken);
+	TEST(events_are_taken_in_their_order);
 	TEST(a_queue_pair_ends_when_its_events_are_acknowledged);
 	TEST(an_event_ends_with_its_object);
 	return tap_done();

@@ -20,11 +20,14 @@ in_far ip link set lo up
 find_gids
 ways far near
 run_verbs
+run_more_verbs
+run datagrams_are_streamed
 run_cm
-run atomics_are_measured_by_rdma_cm
+run a_group_gets_each_message
 run_streams
 run_ucx
 run libfabric_exchanges_messages
 run qperf_measures
 run_fio
+! need_rpma || run memory_is_written_flushed_and_read
 tap_done

@@ -23,7 +23,7 @@ far()
 }
 
 # are_joined NUMBER COUNT - sockets in the group ff05::77:NUMBER, as the kernel
-# has it
+# has it; the first receiver has one more, of the port of RoCE devices
 are_joined()
 {
 	$on awk -v group="$(printf 'ff05%020d0077%04d' 0 "$1")" -v count="$2" '
@@ -38,7 +38,7 @@ each_receiver_of_the_host_gets_each_message()
 	first=$!
 	receiver 2 ff05::77:1
 	second=$!
-	wait_for 30 are_joined 1 2
+	wait_for 30 are_joined 1 3
 	sender ff05::77:1 && received "$first" && received "$second"
 }
 

@@ -9,7 +9,7 @@
 need ibverbs-utils ibv_asyncwatch ibv_devices ibv_devinfo ibv_rc_pingpong \
     ibv_srq_pingpong ibv_ud_pingpong ibv_xsrq_pingpong
 need perftest ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat \
-    ib_read_bw ib_atomic_lat
+    ib_read_bw ib_atomic_lat ib_atomic_bw
 
 devices_are_listed()
 {
@@ -36,11 +36,6 @@ events_are_waited_for()
 	says "$tmp/out" "soft_lo: async event FD"
 }
 
-sends_are_measured_with_events()
-{
-	measure 8 ib_send_lat -e
-}
-
 # One request of a hundred has a completion.
 few_requests_are_signalled()
 {
@@ -52,11 +47,6 @@ few_requests_are_signalled()
 datagrams_are_verified()
 {
 	pingpong ibv_ud_pingpong -c && pingpong ibv_ud_pingpong -e
-}
-
-datagrams_are_streamed()
-{
-	measure 1024 ib_send_bw -c UD
 }
 
 # XRC is not offered, and the program says that it got none.
@@ -72,9 +62,9 @@ run devices_are_listed
 run a_device_is_described
 run events_are_waited_for
 run_verbs
-run sends_are_measured_with_events
+run_more_verbs
+run datagrams_are_streamed
 run few_requests_are_signalled
 run datagrams_are_verified
-run datagrams_are_streamed
 run what_is_missing_is_an_error
 tap_done

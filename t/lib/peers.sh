@@ -8,11 +8,15 @@
 #	near_device near_host	and of the far end: its device and address
 #	to_far			the command that runs others there
 #	kernel			which one has rdma-core's libraries, if any
+#	near_env far_env	NAME=VALUE... of the programs there, if any
 #
 # and calls `find_gids`, then `ways`.
 
 rounds=200
 kernel=
+near_env=
+far_env=
+qps=1
 brief=false	# of what is measured twice: once
 
 near()
@@ -36,13 +40,20 @@ at()
 	esac
 }
 
-# program END COMMAND... - with RDMA, for a minute
+# program END COMMAND... - with RDMA, for a minute, which PIER_TEST_SLOWER
+# stretches
 program()
 {
 	end=$1
 	shift
 	[ "$end" = "$kernel" ] || set -- "$pier" run -- "$@"
-	at "$end" timeout -k 5 60 "$@"
+	case $end in
+	near)	words=$near_env ;;
+	*)	words=$far_env ;;
+	esac
+	# shellcheck disable=SC2086 # words
+	at "$end" timeout -k 5 $((60 * ${PIER_TEST_SLOWER:-1})) \
+	    env $words "$@"
 }
 
 # Is the server ready for connections, or at its end?
@@ -61,7 +72,7 @@ ways()
 	server_at=$1
 	client_at=$2
 	"$client_at"
-	client_device=$device client_gid=$gid
+	client_device=$device client_gid=$gid client_address=$host
 	"$server_at"
 	address=$host
 	where="server on $device"
@@ -78,13 +89,13 @@ alone()
 gid_index()
 {
 	program "$1" ibv_devinfo -v -d "$2" |
-	    sed -n "s/.*GID\[ *\([0-9]*\)\].*::ffff:$3,.*/\1/p"
+	    sed -n "s/.*GID\[ *\([0-9]*\)\].*[[:space:]]$3,.*/\1/p"
 }
 
 find_gids()
 {
-	near_gid=$(gid_index near "$near_device" "$near_host")
-	far_gid=$(gid_index far "$far_device" "$far_host")
+	near_gid=$(gid_index near "$near_device" "::ffff:$near_host")
+	far_gid=$(gid_index far "$far_device" "::ffff:$far_host")
 }
 
 # begin PROGRAM ARG... - the server
@@ -140,10 +151,10 @@ measure()
 	pair_at -x "$@" -s "$row" -n "$rounds" && has_row
 }
 
-# The client of perftest has measured.
+# The client of perftest has measured, by each of $qps queue pairs.
 has_row()
 {
-	grep -q "^ *$row  *$rounds  *[0-9]" "$tmp/client" || {
+	grep -q "^ *$row  *$((rounds * qps))  *[0-9]" "$tmp/client" || {
 		cat "$tmp/client"
 		return 1
 	}
@@ -221,6 +232,40 @@ atomics_are_measured()
 	measure 8 ib_atomic_lat -o 8
 }
 
+sends_are_measured_with_events()
+{
+	measure 8 ib_send_lat -e
+}
+
+# A server that sends nothing.
+datagrams_are_streamed()
+{
+	measure 1024 ib_send_bw -c UD
+}
+
+many_queue_pairs_are_measured()
+{
+	qps=8
+	measure 4096 ib_send_bw -q $qps && measure 4096 ib_write_bw -q $qps
+}
+
+both_directions_are_measured()
+{
+	measure 65536 ib_send_bw -b && measure 65536 ib_write_bw -b
+}
+
+long_messages_are_measured()
+{
+	rounds=5
+	measure 8388608 ib_write_bw && measure 8388608 ib_read_bw -o 8 &&
+	    { $brief || measure 8388608 ib_send_bw; }
+}
+
+atomics_are_streamed()
+{
+	measure 8 ib_atomic_bw -o 8
+}
+
 sends_are_measured_by_rdma_cm()
 {
 	measure_by_cm 8 ib_send_lat
@@ -285,6 +330,22 @@ datagrams_are_exchanged_by_rdma_cm()
 	    says "$tmp/server" "data transfers complete"
 }
 
+# The receiver of mckey is in the group.
+joins_or_ended()
+{
+	grep -q "joined dgid" "$tmp/server" || ! kill -0 "$server" 2>/dev/null
+}
+
+# mckey's output is to be seen while it waits.  It ends when it has them all.
+a_group_gets_each_message()
+{
+	set -- stdbuf -oL mckey -m 239.1.2.3 -C 10
+	begin "$@" -b "$address"
+	wait_for 30 joins_or_ended
+	finish "$@" -s -b "$client_address"
+	both_succeed
+}
+
 # stream PROGRAM OPTION... - what is received is compared
 stream()
 {
@@ -295,7 +356,19 @@ stream()
 
 streams_are_verified()
 {
-	stream rstream -S 100000 -C 20 && stream rstream -T a -S 1000 -C 20
+	stream rstream -S 100000 -C 20 && streams_are_polled
+}
+
+# With rdma-core's rpoll() a client that gets the last bytes and the end of the
+# stream at once fails: it sees POLLHUP.  The server polls then.
+streams_are_polled()
+{
+	polls="-T a"
+	[ "$client_at" != "$kernel" ] || polls=
+	connected rstream -T a -T v -S 1000 -C 20
+	# shellcheck disable=SC2086 # words
+	finish rstream $polls -T v -S 1000 -C 20 -s "$address" -p "$port"
+	both_succeed
 }
 
 memory_of_the_peer_is_written()
@@ -309,6 +382,38 @@ a_file_is_copied()
 	connected rcopy
 	finish rcopy "$tmp/from" "$address:$tmp/to" -p "$port"
 	end_server && cmp "$tmp/from" "$tmp/to"
+}
+
+# By the preload library of librdmacm1.
+sockets_of_tcp_become_streams()
+{
+	preload=$(dpkg -L librdmacm1 2>/dev/null | grep 'librspreload\.so$')
+	[ -f "$preload" ] || skip "there is no librspreload.so"
+	# shellcheck disable=SC2016 # the shell that runs there expands it
+	by='LD_PRELOAD="$LD_PRELOAD $0" exec rstream -T s -T v -S 50 -C 9 "$@"'
+	connected sh -c "$by" "$preload"
+	finish sh -c "$by" "$preload" -s "$address" -p "$port"
+	both_succeed && says "$tmp/client" custom
+}
+
+# A client and a server on librpma, which has a package in Debian alone.
+build_rpma()
+{
+	# shellcheck disable=SC2046 # words
+	[ -x "$tmp/rpma" ] || gcc -std=gnu11 -Wall -Wextra -Werror \
+	    -o "$tmp/rpma" "$top/t/dropin/rpma.c" \
+	    $(pkg-config --cflags --libs librpma) -libverbs
+}
+
+memory_is_written_flushed_and_read()
+{
+	build_rpma || return 1
+	next_port
+	begin "$tmp/rpma" "$address" "$port" server
+	wait_for 30 accepts
+	finish "$tmp/rpma" "$address" "$port" client
+	both_succeed && says "$tmp/client" compared &&
+	    says "$tmp/server" compared "all is written"
 }
 
 # ucx TRANSPORTS TEST SIZE
@@ -421,9 +526,9 @@ need_rdma_core()
 	need ibverbs-utils ibv_devinfo ibv_rc_pingpong ibv_srq_pingpong \
 	    ibv_ud_pingpong
 	need perftest ib_send_lat ib_send_bw ib_write_lat ib_write_bw \
-	    ib_read_lat ib_read_bw ib_atomic_lat
+	    ib_read_lat ib_read_bw ib_atomic_lat ib_atomic_bw
 	need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client \
-	    udaddy rstream riostream rcopy
+	    udaddy mckey rstream riostream rcopy
 }
 
 need_others()
@@ -432,6 +537,17 @@ need_others()
 	need libfabric-bin fi_pingpong
 	need fio fio
 	need qperf qperf
+}
+
+# Is there librpma, or is it a package of this system?
+need_rpma()
+{
+	need pkg-config pkg-config
+	need gcc gcc
+	pkg-config --exists librpma && return
+	[ ! -f /etc/debian_version ] ||
+		skip_all "there is no librpma: install librpma-dev"
+	return 1
 }
 
 # run_all WHERE TEST...
@@ -453,6 +569,14 @@ run_verbs()
 	    atomics_are_measured
 }
 
+run_more_verbs()
+{
+	run_all "${1:-}" sends_are_measured_with_events \
+	    many_queue_pairs_are_measured both_directions_are_measured \
+	    long_messages_are_measured atomics_are_streamed \
+	    atomics_are_measured_by_rdma_cm
+}
+
 run_cm()
 {
 	run_all "${1:-}" sends_are_measured_by_rdma_cm \
@@ -465,7 +589,7 @@ run_cm()
 run_streams()
 {
 	run_all "${1:-}" streams_are_verified memory_of_the_peer_is_written \
-	    a_file_is_copied
+	    a_file_is_copied sockets_of_tcp_become_streams
 }
 
 run_ucx()

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 
+#include "core/roce.h"
 #include "fabric/soft/rc/qpn.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
@@ -278,6 +280,46 @@ static void a_group_is_reached_by_its_own_number_alone(void)
 	close_pair();
 }
 
+/* On lo there is no RoCE device. */
+static void a_group_has_two_ports_but_on_lo(void)
+{
+	uint64_t sent;
+
+	open_group();
+	sent = a->ep->counters->tx_packets;
+	IS(send_one(100), 0);
+	IS(a->ep->counters->tx_packets, sent + 2);
+	inet_pton(AF_INET6, "::ffff:127.0.0.1", &way.src.ip);
+	IS(send_one(100), 0);
+	IS(a->ep->counters->tx_packets, sent + 3);
+	OK(softpair_idle(pair));
+	close_pair();
+}
+
+/* What has a QPN of a RoCE device, not what has one of a soft device. */
+static void a_roce_device_reaches_a_group_at_its_port(void)
+{
+	struct soft_io *io;
+	uint32_t qpn;
+
+	open_group();
+	io = vnet_node(&pair->net, "239.1.1.2", ROCE_UDP_PORT);
+	vnet_attach(io, b->ep);
+	pier__soft_ep_add_io(b->ep, io);
+	way.dst = vnet_addr(io).ip;
+	IS(pier__soft_group_attach(to, &way.dst), 0);
+	qpn = from->qpn;
+	from->qpn = qpn | SOFT_QPN_TOP;
+	IS(send_one(100), 0);
+	OK(softpair_idle(pair));
+	IS(softpair_poll(b), 0);
+	from->qpn = qpn & ~SOFT_QPN_TOP;
+	IS(send_one(100), 0);
+	check_arrival(100);
+	from->qpn = qpn;
+	close_pair();
+}
+
 int main(void)
 {
 	TEST(a_datagram_arrives_behind_its_grh);
@@ -292,5 +334,7 @@ int main(void)
 	TEST(what_is_sent_to_a_group_arrives);
 	TEST(a_group_has_a_q_key);
 	TEST(a_group_is_reached_by_its_own_number_alone);
+	TEST(a_group_has_two_ports_but_on_lo);
+	TEST(a_roce_device_reaches_a_group_at_its_port);
 	return tap_done();
 }

@@ -67,6 +67,44 @@ static int group_sock_open(struct soft_chan *chan)
 	return err;
 }
 
+static bool is_loopback(struct soft_chan *chan)
+{
+	struct soft_addr addr;
+
+	return !pier__soft_gid(chan->chan.fdev, 0, &addr) &&
+	       pier__sockaddr_gid_is_loopback(addr.ip.s6_addr);
+}
+
+/*
+ * RoCE devices send to groups at port 4791.  Nothing fails without that port.
+ */
+static void join_at_roce_port(struct soft_chan *chan,
+			      const struct in6_addr *group)
+{
+	if (!chan->roce_port_held && !is_loopback(chan))
+		chan->roce_port_held = pier__soft_chan_roce_port_use(chan,
+								     true);
+	if (chan->roce_sock)
+		pier__soft_udp_join(chan->roce_sock->io, group, true);
+}
+
+/* The sockets of @chan are in @group, or no longer. */
+static int join(struct soft_chan *chan, const struct in6_addr *group)
+{
+	int err = pier__soft_udp_join(chan->group_sock->io, group, true);
+
+	if (!err)
+		join_at_roce_port(chan, group);
+	return err;
+}
+
+static void leave(struct soft_chan *chan, const struct in6_addr *group)
+{
+	pier__soft_udp_join(chan->group_sock->io, group, false);
+	if (chan->roce_sock)
+		pier__soft_udp_join(chan->roce_sock->io, group, false);
+}
+
 int pier__soft_chan_join(struct soft_chan *chan, struct soft_qp *qp,
 			 const struct in6_addr *group)
 {
@@ -78,12 +116,12 @@ int pier__soft_chan_join(struct soft_chan *chan, struct soft_qp *qp,
 		return 0;
 	err = group_sock_open(chan);
 	if (!err && !pier__soft_group_users(chan->ep, group))
-		err = pier__soft_udp_join(chan->group_sock->io, group, true);
+		err = join(chan, group);
 	if (err)
 		return err;
 	err = pier__soft_group_attach(qp, group);
 	if (err && !pier__soft_group_users(chan->ep, group))
-		pier__soft_udp_join(chan->group_sock->io, group, false);
+		leave(chan, group);
 	return err;
 }
 
@@ -93,7 +131,7 @@ bool pier__soft_chan_leave(struct soft_chan *chan, struct soft_qp *qp,
 	if (!pier__soft_group_detach(qp, group))
 		return false;
 	if (!pier__soft_group_users(chan->ep, group))
-		pier__soft_udp_join(chan->group_sock->io, group, false);
+		leave(chan, group);
 	return true;
 }
 

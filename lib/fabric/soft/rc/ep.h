@@ -303,7 +303,8 @@ struct soft_way {
 /*
  * @qp, which is new, is UD: its datagrams have at most @mtu bytes.  Only
  * pier__soft_ud_send() sends from it: to the QP of @wr at @udp_port there, or
- * nowhere if the socket is full.
+ * nowhere if the socket is full.  To a group, but on lo, it sends to port 4791
+ * besides: RoCE devices in the group receive there.
  */
 void pier__soft_ud_set(struct soft_qp *qp, uint32_t mtu);
 int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,

@@ -141,6 +141,11 @@ int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,
 	tx.hop_limit = way->hop_limit;
 	fill_hdr(qp, wr, &hdr);
 	pier__soft_tx_datagram(qp->ep, way->io, &tx, &hdr);
+	if (hdr.qpn == SOFT_QPN_GROUP &&
+	    !pier__sockaddr_gid_is_loopback(way->src.ip.s6_addr)) {
+		tx.dst.port = ROCE_UDP_PORT;	/* RoCE devices' */
+		pier__soft_tx_datagram(qp->ep, way->io, &tx, &hdr);
+	}
 	complete_send(qp, wr, IBV_WC_SUCCESS);
 	return 0;
 }

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 
 #include "core/fail.h"
+#include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/qpn.h"
 
 /* A queue pair in a group. */
 struct soft_member {
@@ -99,6 +101,9 @@ void pier__soft_group_receive(struct soft_ep *ep, const struct soft_packet *in,
 	struct pier__list *pos, *tmp;
 	bool any = false;
 
+	/* A soft device has sent it to the port of groups, too. */
+	if (rx->dst.port == ROCE_UDP_PORT && in->hdr.src_qpn & SOFT_QPN_TOP)
+		return;
 	PIER__LIST_EACH(pos, tmp, &ep->groups) {
 		if (!IN6_ARE_ADDR_EQUAL(&member_of(pos)->group, &rx->dst.ip))
 			continue;
