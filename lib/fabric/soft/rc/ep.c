@@ -14,7 +14,8 @@
 #define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8
 #define IDLE_POLLS 1024		/* empty receives: the socket is idle */
-#define IDLE_ROUNDS 32		/* an idle one is read once in so many */
+#define IDLE_ROUNDS 32		/* an idle one is read once in so many, */
+#define IDLE_NS 20000		/* or after this time if that is longer */
 #define CLOCK_ROUNDS 4		/* without packets: read the clock */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
@@ -297,12 +298,18 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 	return done;
 }
 
-/* Is io @i read in this round? */
+/*
+ * Is io @i read in this round?  The clock may be some rounds old: those of a
+ * program that polls are short, and a system call is as long as many of them.
+ */
 static bool is_due(const struct soft_ep *ep, int i)
 {
-	return ep->rx_io[i].io->shared || i == ep->rx_io_last ||
-	       ep->rx_io[i].idle_polls < IDLE_POLLS ||
-	       (ep->rounds + (unsigned int)i) % IDLE_ROUNDS == 0;
+	const struct soft_rx_io *rx_io = &ep->rx_io[i];
+
+	return rx_io->io->shared || i == ep->rx_io_last ||
+	       rx_io->idle_polls < IDLE_POLLS ||
+	       ((ep->rounds + (unsigned int)i) % IDLE_ROUNDS == 0 &&
+		ep->now - rx_io->read_at >= IDLE_NS);
 }
 
 int pier__soft_ep_receive(struct soft_ep *ep, bool all)
@@ -316,6 +323,7 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 		if (!all && !is_due(ep, i))
 			continue;
 		n = ep_receive(ep, ep->rx_io[i].io);
+		ep->rx_io[i].read_at = ep->now;
 		ep->rx_io[i].idle_polls = n ? 0 : ep->rx_io[i].idle_polls + 1;
 		if (n)
 			ep->rx_io_last = i;
@@ -329,13 +337,17 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 	return done;
 }
 
+/* Is there something to send, with @replies also of these? */
+static bool has_any(const struct soft_ep *ep, bool replies)
+{
+	return !pier__list_empty(&ep->ready) ||
+	       (replies && (!pier__list_empty(&ep->coalesced) ||
+			    pier__soft_ep_replies_pending(ep)));
+}
+
 int pier__soft_ep_send(struct soft_ep *ep)
 {
-	bool some = !pier__list_empty(&ep->ready) ||
-		    !pier__list_empty(&ep->coalesced) ||
-		    pier__soft_ep_replies_pending(ep);
-
-	if (!some)
+	if (!has_any(ep, true))
 		return 0;
 	if (!ep->clock_read)
 		read_clock(ep);
@@ -358,6 +370,8 @@ int pier__soft_ep_send_all(struct soft_ep *ep)
 
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
+	if (!has_any(ep, replies))
+		return 0;
 	read_clock(ep);
 	if (replies)
 		pier__soft_ack_coalesce_run(ep, false);

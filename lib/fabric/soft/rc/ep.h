@@ -28,6 +28,7 @@ struct soft_events;
 struct soft_rx_io {
 	struct soft_io *io;		/* borrowed */
 	unsigned int idle_polls;	/* without a packet, in a row */
+	uint64_t read_at;		/* ns */
 };
 
 /* What a packet shows of its sender: each value more than the one before. */
