@@ -17,7 +17,7 @@
 #define SLOW_ROUNDS 256		/* slow sources are due this often anyway, */
 #define SLOW_NS PIER__MS	/* or after this time if it is shorter */
 #define HOT_ROUNDS 16		/* with events between looks at the clock, */
-#define IDLE_ROUNDS 4		/* and without, if these took at most */
+#define IDLE_ROUNDS 16		/* and without, if these took at most */
 #define BRISK_NS 1000
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
