@@ -16,7 +16,8 @@
 #define IDLE_POLLS 1024		/* empty receives: the socket is idle */
 #define IDLE_ROUNDS 32		/* an idle one is read once in so many, */
 #define IDLE_NS 20000		/* or after this time if that is longer */
-#define CLOCK_ROUNDS 4		/* without packets: read the clock */
+#define CLOCK_ROUNDS 4		/* without packets: read the clock; */
+#define BRISK_NS 1000		/* they are short ones: at most */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
@@ -191,6 +192,12 @@ static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 				      rx->len - hdr_len - hdr->pad - 4);
 }
 
+static void read_clock(struct soft_ep *ep)
+{
+	ep->now = ep->io->ops->now(ep->io);
+	ep->clock_read = true;
+}
+
 /* How many send to the peer of @qp, and how many to us. */
 static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 {
@@ -264,21 +271,28 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	note_senders(qp, &in);
 	if (rx->marked)
 		pier__soft_cnp_marked(qp, &in);
-	if (is_response(in.hdr.opcode))
-		pier__soft_req_receive(qp, &in);
-	else
+	if (!is_response(in.hdr.opcode)) {
 		pier__soft_resp_receive(qp, &in);
+		return;
+	}
+	if (!ep->clock_read)
+		read_clock(ep);
+	pier__soft_req_receive(qp, &in);
 }
 
-static void read_clock(struct soft_ep *ep)
+/* Were the last rounds short ones? */
+static void read_clock_of_round(struct soft_ep *ep)
 {
-	ep->now = ep->io->ops->now(ep->io);
-	ep->clock_read = true;
+	uint64_t before = ep->now;
+
+	read_clock(ep);
+	ep->brisk = ep->now - before <= BRISK_NS;
 }
 
 /*
  * After many packets receive a few times more at once: one ACK is then for all
- * of them.
+ * of them.  Requests by shared memory can do with a clock that is a microsecond
+ * old.
  */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
@@ -286,7 +300,7 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 
 	for (batch = 0; batch < RECEIVE_BATCHES; batch++) {
 		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
-		if (n > 0 && !ep->clock_read)
+		if (n > 0 && !ep->clock_read && !(io->shared && ep->brisk))
 			read_clock(ep);
 		for (i = 0; i < n; i++)
 			ep_packet(ep, &ep->rx[i]);
@@ -318,7 +332,7 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 
 	ep->clock_read = false;
 	if (++ep->rounds % CLOCK_ROUNDS == 0 || all)
-		read_clock(ep);
+		read_clock_of_round(ep);
 	for (i = 0; i < ep->rx_io_count; i++) {
 		if (!all && !is_due(ep, i))
 			continue;

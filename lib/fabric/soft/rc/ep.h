@@ -114,6 +114,7 @@ struct soft_ep {
 	struct soft_mr_user user;	/* of keys */
 	uint64_t now;			/* ns, of this round or earlier */
 	bool clock_read;		/* in this round */
+	bool brisk;			/* the last rounds were short */
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
 	struct soft_events *events;	/* borrowed; NULL: none are recorded */
