@@ -249,6 +249,13 @@ static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 	return all || pe->now >= pe->next_due ? poll_slow(pe, all) : 0;
 }
 
+/* After a round without events. */
+static void __attribute__((noinline)) look_sooner(struct pier_pe *pe)
+{
+	if (pe->quiet > pe->idle)
+		pe->quiet = pe->stride = pe->idle;
+}
+
 static inline int round_of(struct pier_pe *pe, int max)
 {
 	int did = 0;
@@ -260,8 +267,8 @@ static inline int round_of(struct pier_pe *pe, int max)
 	if (!--pe->quiet)
 		did = look_around(pe);
 	did |= poll_fast(pe);
-	if (!pe->events && pe->quiet > pe->idle)
-		pe->quiet = pe->stride = pe->idle;
+	if (!pe->events)
+		look_sooner(pe);
 	pe->busy = 0;
 	return did;
 }
