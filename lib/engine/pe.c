@@ -16,7 +16,9 @@
 #define MAX_EVENTS 64		/* default budget of a round */
 #define SLOW_ROUNDS 256		/* slow sources are due this often anyway, */
 #define SLOW_NS PIER__MS	/* or after this time if it is shorter */
-#define HOT_ROUNDS 16		/* with events between looks at the clock */
+#define HOT_ROUNDS 16		/* with events between looks at the clock, */
+#define IDLE_ROUNDS 16		/* and without, if these took at most */
+#define BRISK_NS 1000
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
 static int open_fds(struct pier_pe *pe)
@@ -60,7 +62,7 @@ int pier_pe_create(struct pier_pe **ret)
 	pier__list_init(&pe->deferred);
 	pier__list_init(&pe->timed);
 	pe->next_due = pe->timer_due = PIER__NEVER;
-	pe->quiet = pe->stride = 1;
+	pe->quiet = pe->stride = pe->idle = 1;
 	pe->looked = pier__now();
 
 	err = open_fds(pe);
@@ -237,12 +239,21 @@ static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 	pe->rounds += pe->stride;
 	pe->quiet = pe->stride = HOT_ROUNDS;
 	pe->now = pier__now();
+	pe->idle = pe->now - pe->glanced <= BRISK_NS ? IDLE_ROUNDS : 1;
+	pe->glanced = pe->now;
 	all = pe->rounds >= SLOW_ROUNDS || pe->now - pe->looked >= SLOW_NS;
 	if (all) {
 		pe->rounds = 0;
 		pe->looked = pe->now;
 	}
 	return all || pe->now >= pe->next_due ? poll_slow(pe, all) : 0;
+}
+
+/* After a round without events. */
+static void __attribute__((noinline)) look_sooner(struct pier_pe *pe)
+{
+	if (pe->quiet > pe->idle)
+		pe->quiet = pe->stride = pe->idle;
 }
 
 static inline int round_of(struct pier_pe *pe, int max)
@@ -257,7 +268,7 @@ static inline int round_of(struct pier_pe *pe, int max)
 		did = look_around(pe);
 	did |= poll_fast(pe);
 	if (!pe->events)
-		pe->quiet = pe->stride = 1;
+		look_sooner(pe);
 	pe->busy = 0;
 	return did;
 }
@@ -408,6 +419,7 @@ static int arm(struct pier_pe *pe)
 {
 	int err;
 
+	pe->quiet = 1;		/* the next round is after a sleep, or is due */
 	if (atomic_load(&pe->attention) || pe->next_due <= pier__now())
 		return -EAGAIN;
 	atomic_store(&pe->armed, true);

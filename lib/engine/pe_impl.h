@@ -39,7 +39,9 @@ struct pier_pe {
 	int timer_fd;		/* at timer_due, for a polled fd */
 	uint64_t timer_due;	/* what timer_fd is set to */
 	uint64_t next_due;	/* earliest due of the slow sources */
-	unsigned int stride;	/* what quiet began with */
+	unsigned int stride;	/* what quiet began with, */
+	unsigned int idle;	/* or is after a round without events */
+	uint64_t glanced;	/* at the clock, last, ns */
 	unsigned int rounds;	/* since all slow sources were polled, */
 	uint64_t looked;	/* which was then */
 	int depth;		/* calls that drive it, one in another */

@@ -234,6 +234,38 @@ static void a_slow_source_is_polled_in_every_round_a_millisecond_apart(void)
 	pier_pe_destroy(pe);
 }
 
+/* Rounds without events, of which not each looks at the clock. */
+static void poll_briskly(struct pier_pe *pe)
+{
+	for (int i = 0; i < 66; i++)
+		pier_pe_progress(pe, 0);
+}
+
+static void the_first_round_after_arming_looks_at_the_clock(void)
+{
+	struct probe slow;
+	struct pier_pe *pe;
+	int before, i;
+
+	if (!IS(pier_pe_create(&pe), 0) || !add(pe, &slow, true))
+		return;
+	for (i = 0; i < 8; i++) {
+		poll_briskly(pe);
+		pier__pe_due(&slow.source, pier__now() + PIER__MS / 8);
+		if (pier_pe_arm(pe) == 0) {
+			while (pier__now() < slow.source.due)
+				;
+			pier_pe_clear(pe);
+		}
+		before = slow.polls;
+		pier_pe_progress(pe, 0);
+		OK(slow.polls > before);
+		pier__pe_due(&slow.source, PIER__NEVER);
+	}
+	take_out(&slow);
+	pier_pe_destroy(pe);
+}
+
 static void the_fd_becomes_readable_when_a_slow_source_is_due(void)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -551,6 +583,7 @@ int main(void)
 	TEST(a_slow_source_is_polled_when_due);
 	TEST(a_slow_source_is_polled_after_a_nudge);
 	TEST(a_slow_source_is_polled_in_every_round_a_millisecond_apart);
+	TEST(the_first_round_after_arming_looks_at_the_clock);
 	TEST(the_fd_becomes_readable_when_a_slow_source_is_due);
 	TEST(arming_asks_every_source_and_tells_what_is_pending);
 	TEST(a_sleeping_wait_ends_with_a_source);

@@ -293,6 +293,24 @@ static void a_stream_becomes_direct(void)
 	end();
 }
 
+/* Of polls that return what was direct some receive. */
+static void direct_requests_do_not_keep_all_others_away(void)
+{
+	const unsigned int count = 800;
+	const struct soft_ep *ep;
+	unsigned int before, i;
+
+	if (begin() && is_mapped(&a)) {
+		ep = link_of(&a)->ep;
+		before = ep->rounds;
+		for (i = 0; i < count && !move(&a, true, 0, 8); i++)
+			;
+		IS(i, count);
+		OK(ep->rounds - before >= count / 8);
+	}
+	end();
+}
+
 /* The memory of @b once more, by a key that is not granted. */
 static struct pier_mmap *register_again(struct pier_mmap **far)
 {
@@ -519,6 +537,7 @@ int main(void)
 	TEST(atomics_are_those_of_the_cpu);
 	TEST(a_write_does_not_overtake_a_send);
 	TEST(a_stream_becomes_direct);
+	TEST(direct_requests_do_not_keep_all_others_away);
 	TEST(a_request_waits_for_those_before_it);
 	TEST(requests_that_wait_fail_with_the_queue_pair);
 	TEST(a_write_without_the_right_fails);

@@ -147,6 +147,7 @@ struct soft_chan {
 	bool woken;			/* wake_fd is readable */
 	unsigned int posts;		/* since the last poll */
 	unsigned int held;		/* the last polls sent nothing */
+	unsigned int direct_polls;	/* the last ones received nothing */
 	uint64_t timer_at;		/* PIER__NEVER: off */
 
 	/* The helper's. */

@@ -14,8 +14,10 @@
 #define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8
 #define IDLE_POLLS 1024		/* empty receives: the socket is idle */
-#define IDLE_ROUNDS 32		/* an idle one is read once in so many */
-#define CLOCK_ROUNDS 4		/* without packets: read the clock */
+#define IDLE_ROUNDS 32		/* an idle one is read once in so many, */
+#define IDLE_NS 20000		/* or after this time if that is longer */
+#define CLOCK_ROUNDS 4		/* without packets: read the clock; */
+#define BRISK_NS 1000		/* they are short ones: at most */
 
 int pier__soft_ep_create(struct soft_io *io, struct soft_mr_table *keys,
 			 struct soft_ep **ret)
@@ -190,6 +192,12 @@ static void ep_management(struct soft_ep *ep, const struct soft_hdr *hdr,
 				      rx->len - hdr_len - hdr->pad - 4);
 }
 
+static void read_clock(struct soft_ep *ep)
+{
+	ep->now = ep->io->ops->now(ep->io);
+	ep->clock_read = true;
+}
+
 /* How many send to the peer of @qp, and how many to us. */
 static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 {
@@ -263,21 +271,28 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 	note_senders(qp, &in);
 	if (rx->marked)
 		pier__soft_cnp_marked(qp, &in);
-	if (is_response(in.hdr.opcode))
-		pier__soft_req_receive(qp, &in);
-	else
+	if (!is_response(in.hdr.opcode)) {
 		pier__soft_resp_receive(qp, &in);
+		return;
+	}
+	if (!ep->clock_read)
+		read_clock(ep);
+	pier__soft_req_receive(qp, &in);
 }
 
-static void read_clock(struct soft_ep *ep)
+/* Were the last rounds short ones? */
+static void read_clock_of_round(struct soft_ep *ep)
 {
-	ep->now = ep->io->ops->now(ep->io);
-	ep->clock_read = true;
+	uint64_t before = ep->now;
+
+	read_clock(ep);
+	ep->brisk = ep->now - before <= BRISK_NS;
 }
 
 /*
  * After many packets receive a few times more at once: one ACK is then for all
- * of them.
+ * of them.  Requests by shared memory can do with a clock that is a microsecond
+ * old.
  */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
@@ -285,7 +300,7 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 
 	for (batch = 0; batch < RECEIVE_BATCHES; batch++) {
 		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
-		if (n > 0 && !ep->clock_read)
+		if (n > 0 && !ep->clock_read && !(io->shared && ep->brisk))
 			read_clock(ep);
 		for (i = 0; i < n; i++)
 			ep_packet(ep, &ep->rx[i]);
@@ -297,12 +312,18 @@ static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 	return done;
 }
 
-/* Is io @i read in this round? */
+/*
+ * Is io @i read in this round?  The clock may be some rounds old: those of a
+ * program that polls are short, and a system call is as long as many of them.
+ */
 static bool is_due(const struct soft_ep *ep, int i)
 {
-	return ep->rx_io[i].io->shared || i == ep->rx_io_last ||
-	       ep->rx_io[i].idle_polls < IDLE_POLLS ||
-	       (ep->rounds + (unsigned int)i) % IDLE_ROUNDS == 0;
+	const struct soft_rx_io *rx_io = &ep->rx_io[i];
+
+	return rx_io->io->shared || i == ep->rx_io_last ||
+	       rx_io->idle_polls < IDLE_POLLS ||
+	       ((ep->rounds + (unsigned int)i) % IDLE_ROUNDS == 0 &&
+		ep->now - rx_io->read_at >= IDLE_NS);
 }
 
 int pier__soft_ep_receive(struct soft_ep *ep, bool all)
@@ -311,11 +332,12 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 
 	ep->clock_read = false;
 	if (++ep->rounds % CLOCK_ROUNDS == 0 || all)
-		read_clock(ep);
+		read_clock_of_round(ep);
 	for (i = 0; i < ep->rx_io_count; i++) {
 		if (!all && !is_due(ep, i))
 			continue;
 		n = ep_receive(ep, ep->rx_io[i].io);
+		ep->rx_io[i].read_at = ep->now;
 		ep->rx_io[i].idle_polls = n ? 0 : ep->rx_io[i].idle_polls + 1;
 		if (n)
 			ep->rx_io_last = i;
@@ -329,13 +351,17 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 	return done;
 }
 
+/* Is there something to send, with @replies also of these? */
+static bool has_any(const struct soft_ep *ep, bool replies)
+{
+	return !pier__list_empty(&ep->ready) ||
+	       (replies && (!pier__list_empty(&ep->coalesced) ||
+			    pier__soft_ep_replies_pending(ep)));
+}
+
 int pier__soft_ep_send(struct soft_ep *ep)
 {
-	bool some = !pier__list_empty(&ep->ready) ||
-		    !pier__list_empty(&ep->coalesced) ||
-		    pier__soft_ep_replies_pending(ep);
-
-	if (!some)
+	if (!has_any(ep, true))
 		return 0;
 	if (!ep->clock_read)
 		read_clock(ep);
@@ -358,6 +384,8 @@ int pier__soft_ep_send_all(struct soft_ep *ep)
 
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
+	if (!has_any(ep, replies))
+		return 0;
 	read_clock(ep);
 	if (replies)
 		pier__soft_ack_coalesce_run(ep, false);

@@ -28,6 +28,7 @@ struct soft_events;
 struct soft_rx_io {
 	struct soft_io *io;		/* borrowed */
 	unsigned int idle_polls;	/* without a packet, in a row */
+	uint64_t read_at;		/* ns */
 };
 
 /* What a packet shows of its sender: each value more than the one before. */
@@ -113,6 +114,7 @@ struct soft_ep {
 	struct soft_mr_user user;	/* of keys */
 	uint64_t now;			/* ns, of this round or earlier */
 	bool clock_read;		/* in this round */
+	bool brisk;			/* the last rounds were short */
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
 	struct soft_events *events;	/* borrowed; NULL: none are recorded */

@@ -61,16 +61,52 @@ uint8_t *pier__soft_ring_reserve(struct soft_ring_out *out, uint32_t len,
 	return out->own->cell[place(out->pos + skip)].data;
 }
 
-/* Write a head, behind which there is none. */
+/* Does cell @at have data where a head is? */
+static bool is_covered(const struct soft_ring_out *out, uint32_t at)
+{
+	return out->covered[at / 64] >> at % 64 & 1;
+}
+
+static void set_covered(struct soft_ring_out *out, uint32_t at, bool covered)
+{
+	uint64_t bit = UINT64_C(1) << at % 64;
+
+	if (covered)
+		out->covered[at / 64] |= bit;
+	else
+		out->covered[at / 64] &= ~bit;
+}
+
+/*
+ * Write a head, behind which there is none.  A head that is there is of an
+ * earlier round, and is left alone: to write the cell costs as much as the
+ * record itself.
+ */
 static void put_head(struct soft_ring_out *out, uint64_t head, uint32_t n)
 {
 	struct soft_cell *cell = out->own->cell;
+	uint32_t at = place(out->pos), next = place(out->pos + n);
 
-	atomic_store_explicit(&cell[place(out->pos + n)].head, 0,
-			      memory_order_relaxed);
-	atomic_store_explicit(&cell[place(out->pos)].head, head,
-			      memory_order_release);
+	if (is_covered(out, next)) {
+		atomic_store_explicit(&cell[next].head, 0,
+				      memory_order_relaxed);
+		set_covered(out, next, false);
+	}
+	set_covered(out, at, false);
+	atomic_store_explicit(&cell[at].head, head, memory_order_release);
 	out->pos += n;
+}
+
+/*
+ * The cells behind the first, of @n, have data, or nothing.  So what is not
+ * covered has a head of the round before, whose stamp is another one.
+ */
+static void cover(struct soft_ring_out *out, uint32_t n)
+{
+	uint32_t i;
+
+	for (i = 1; i < n; i++)
+		set_covered(out, place(out->pos + i), true);
 }
 
 void pier__soft_ring_put(struct soft_ring_out *out, enum soft_record_kind kind,
@@ -78,8 +114,11 @@ void pier__soft_ring_put(struct soft_ring_out *out, enum soft_record_kind kind,
 {
 	uint32_t n = cells_of(len), skip = skipped(out->pos, n);
 
-	if (skip)
+	if (skip) {
+		cover(out, skip);
 		put_head(out, head_of(out->pos, SOFT_RECORD_SKIP, 0), skip);
+	}
+	cover(out, n);
 	put_head(out, head_of(out->pos, kind, len), n);
 }
 

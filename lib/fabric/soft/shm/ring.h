@@ -14,9 +14,9 @@
  *
  * A record begins at a cell, with a head, and lies in as many cells as it
  * needs.  Its head is written last, in one store, and has a stamp that no other
- * head at this place had before.  The head behind a record is cleared before
- * the record's own is written: what a reader finds there is either nothing, or
- * a head.
+ * head at this place had before.  If the cell behind a record may have data
+ * where a head is, that is cleared before the record's own is written: what a
+ * reader finds there is either nothing, or a head.
  *
  * The other process is hostile: it may write anything at any time.  A head is
  * read once, and checked.  What the data are is the caller's to check, in a
@@ -65,6 +65,8 @@ struct soft_ring_out {
 	const struct soft_ring *peer;
 	uint32_t pos;			/* of the next record, in cells */
 	uint32_t taken;			/* as last read */
+	uint64_t covered[SOFT_RING_CELLS / 64];	/* cells with data where a */
+					/* head is */
 };
 
 /* The end that reads. */
