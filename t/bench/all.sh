@@ -93,8 +93,8 @@ run()
 	begin=$(date +%s)
 	file=$results/$1.txt
 	rm -f "$file"
-	timeout -k 10 "${BENCH_LIMIT:-$(limit "$1")}" $make --no-print-directory -s \
-	    "bench-$1" >$results/part 2>$results/"$1".log </dev/null
+	timeout -k 10 "${BENCH_LIMIT:-$(limit "$1")}" $make -s \
+	    --no-print-directory "bench-$1" >$results/part 2>$results/"$1".log </dev/null
 	seconds=$(($(date +%s) - begin))
 	cat $results/part
 	if grep -q '^targets: ' $results/part; then
