@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "t/cpp/ends.hpp"
 
@@ -225,6 +227,24 @@ static void events_of_a_context_are_reported()
 	IS(dma.ctx().state(), PIER_CTX_IDLE);
 }
 
+/* Can @ctx take the events of any context? */
+template <class Ctx, class = void>
+constexpr bool takes_ctx_events = false;
+template <class Ctx>
+constexpr bool takes_ctx_events<Ctx, std::void_t<decltype(
+	std::declval<Ctx>().set_events(std::declval<pier::ctx_events &>()))>> =
+	true;
+
+static void events_of_another_kind_do_not_replace_those_of_a_context()
+{
+	OK(takes_ctx_events<decltype(pier::dma_ref().ctx())>);
+	OK(takes_ctx_events<decltype(pier::consumer_ref().ctx())>);
+	OK(!takes_ctx_events<pier::ctx_ref>);
+	OK(!takes_ctx_events<decltype(pier::rdma_ref().ctx())>);
+	OK(!takes_ctx_events<decltype(pier::comch_ref().ctx())>);
+	OK(!takes_ctx_events<decltype(pier::conn_ref().ctx())>);
+}
+
 int main()
 {
 	TEST(a_copy_moves_the_data);
@@ -236,5 +256,6 @@ int main()
 	TEST(a_sync_event_is_a_context_with_tasks);
 	TEST(a_sync_event_of_a_peer_is_set_by_rdma);
 	TEST(events_of_a_context_are_reported);
+	TEST(events_of_another_kind_do_not_replace_those_of_a_context);
 	return tap_done();
 }

@@ -37,7 +37,10 @@ public:
 		pier_comch_consumer_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_comch_consumer_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept
+	{
+		return pier_comch_consumer_ctx(c_);
+	}
 
 	/* STARTING until the peer has been informed of it. */
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
@@ -98,7 +101,10 @@ public:
 		pier_comch_producer_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_comch_producer_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept
+	{
+		return pier_comch_producer_ctx(c_);
+	}
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 	std::uint32_t id() const noexcept { return pier_comch_producer_id(c_); }
 	pier::error error() const

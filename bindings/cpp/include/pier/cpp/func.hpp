@@ -42,7 +42,7 @@ public:
 		pier_func_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_func_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_func_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 
 	/*

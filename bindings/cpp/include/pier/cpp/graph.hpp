@@ -39,7 +39,7 @@ public:
 		pier_graph_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_graph_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_graph_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 
 	/* A node that runs a task of @ctx, or an instance of @sub. */

@@ -149,7 +149,7 @@ void run_event(pier_conn *conn, void *, void *arg) noexcept
 
 inline void rdma_ref::set_events(rdma_events &events) const noexcept
 {
-	ctx().set_events(events);
+	simple_ctx_ref(ctx().get()).set_events(events);
 	pier_rdma_set_conn_callbacks(
 		c_, detail::run_event<&rdma_events::requested>,
 		detail::run_event<&rdma_events::established>,

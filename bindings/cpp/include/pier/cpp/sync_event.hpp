@@ -69,7 +69,7 @@ public:
 		pier_sync_event_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_sync_event_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_sync_event_ctx(c_); }
 
 	status set(std::uint64_t value) const noexcept
 	{
