@@ -42,6 +42,31 @@ static void a_copy_moves_the_data()
 	OK(b.dst.data().text() == "copiedcopied");
 }
 
+static void memory_that_is_const_is_a_source()
+{
+	static const unsigned char table[] = { 'a', 'b', 0 };
+	const std::string text = "of a const string";
+	bench b("");
+	auto dma = pier::dma::create(b.dev).value();
+	auto inv = pier::inventory::create(2).value();
+	auto first = pier::mmap::map(b.dev, table, PIER_LOCAL_READ).value();
+	auto second = pier::mmap::map(b.dev, text, PIER_LOCAL_READ |
+				      PIER_REMOTE_READ).value();
+	auto src = inv.whole(first).value();
+
+	IS(dma.start(b.pe).code(), 0);
+	IS(pier::run(dma.copy(src, b.dst), LIMIT_MS).code(), 0);
+	IS_STR(b.result(), "ab");
+	IS(second.size(), text.size());
+	auto refused = pier::mmap::map(b.dev, text, PIER_REMOTE_WRITE);
+
+	IS(refused.code(), -EACCES);
+	LIKE(refused.error().text.c_str(), "const");
+	IS(pier::mmap::map(b.dev, text, 0).code(), -EACCES);
+	/* nullptr is not const memory: it means pier's own. */
+	OK(pier::mmap::map(b.dev, nullptr, 8, PIER_LOCAL_WRITE).ok());
+}
+
 static void a_copy_reads_the_export_of_another_thread()
 {
 	bench b("x");
@@ -248,6 +273,7 @@ static void events_of_another_kind_do_not_replace_those_of_a_context()
 int main()
 {
 	TEST(a_copy_moves_the_data);
+	TEST(memory_that_is_const_is_a_source);
 	TEST(a_copy_reads_the_export_of_another_thread);
 	TEST(a_function_runs_as_a_task_and_its_error_is_the_status);
 	TEST(a_digest_is_appended);
