@@ -89,14 +89,14 @@ inline std::size_t reply_len(task_ref request) noexcept
 }
 
 /* What the next submit sends; of a request also where its reply goes. */
-inline status set_message(task_ref task, bytes msg) noexcept
+inline status set_message(task_ref taken, bytes msg) noexcept
 {
-	return pier_comch_task_set_msg(task.get(), msg.data, msg.size);
+	return pier_comch_task_set_msg(taken.get(), msg.data, msg.size);
 }
-inline status set_request(task_ref task, bytes msg, void *reply = nullptr,
+inline status set_request(task_ref taken, bytes msg, void *reply = nullptr,
 			  std::size_t size = 0) noexcept
 {
-	return pier_comch_task_set_request(task.get(), msg.data, msg.size,
+	return pier_comch_task_set_request(taken.get(), msg.data, msg.size,
 					   reply, size);
 }
 
@@ -131,10 +131,10 @@ protected:
 
 private:
 	/* Those of request_events, for which these were set. */
-	virtual void requested(comch_conn conn, std::uint64_t request,
+	virtual void requested(comch_conn from, std::uint64_t request,
 			       bytes) noexcept
 	{
-		pier_comch_refuse(conn.comch(), request);
+		pier_comch_refuse(from.comch(), request);
 	}
 	virtual void request_ended(std::uint64_t, int) noexcept { }
 
@@ -166,10 +166,10 @@ public:
 	using handle::handle;
 
 	static result<owned<comch_ref>>
-	server(device_ref dev, const char *name, rep_ref rep = nullptr)
+	server(device_ref dev, const char *name, rep_ref port = nullptr)
 	{
 		return detail::make<comch_ref>(pier_comch_create_server,
-					       dev.get(), rep.get(), name);
+					       dev.get(), port.get(), name);
 	}
 	static result<owned<comch_ref>>
 	client(device_ref dev, const char *name, const char *address = nullptr)

@@ -130,9 +130,9 @@ template <class T> class coro_promise;
  * owner has destroyed it, or rejected it.  The user data of the connection is
  * taken meanwhile.
  */
-inline detail::conn_awaiter connected(conn_ref conn) noexcept
+inline detail::conn_awaiter connected(conn_ref awaited) noexcept
 {
-	return detail::conn_awaiter(conn);
+	return detail::conn_awaiter(awaited);
 }
 
 /* co_await conn.read(src, dst): submit the task, and wait until it is done. */

@@ -13,10 +13,10 @@ namespace pier {
 /* What an RDMA context reports of its connections; as ctx_events. */
 class rdma_events : public ctx_events {
 public:
-	/* A client requests @conn: accept, reject or own it, now or later. */
-	virtual void requested(conn_ref conn) noexcept
+	/* A client requests @one: accept, reject or own it, now or later. */
+	virtual void requested(conn_ref one) noexcept
 	{
-		static_cast<void>(conn.reject());
+		static_cast<void>(one.reject());
 	}
 	virtual void established(conn_ref) noexcept { }
 	virtual void failed(conn_ref) noexcept { }
