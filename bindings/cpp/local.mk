@@ -14,6 +14,7 @@ cppparts_HEADERS = \
 	%D%/include/pier/cpp/comch.hpp \
 	%D%/include/pier/cpp/comch_data.hpp \
 	%D%/include/pier/cpp/conn.hpp \
+	%D%/include/pier/cpp/conn_waiter.hpp \
 	%D%/include/pier/cpp/copy.hpp \
 	%D%/include/pier/cpp/coro.hpp \
 	%D%/include/pier/cpp/counters.hpp \

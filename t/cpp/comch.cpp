@@ -167,6 +167,35 @@ static void a_message_goes_from_a_producer_to_a_consumer()
 	IS(producer.counters().messages, 1);
 }
 
+/* Has no interest in requests. */
+class silent final : public pier::comch_events {
+public:
+	int others = 0;
+
+	virtual void other() { others++; }	/* of the program alone */
+};
+
+static void requests_are_refused_when_events_without_them_are_set()
+{
+	channel c;
+	silent events;
+	char reply[16];
+
+	c.server.set_events(events);
+	auto task = c.client.conn().request("who", reply,
+					    sizeof(reply)).value();
+
+	IS(task.run(LIMIT_MS).code(), -EREMOTEIO);
+	IS(events.others, 0);
+	IS(c.at_server.request, 0);
+	c.server.set_events(c.at_server).or_throw();
+	IS(task.submit().code(), 0);
+	c.until([&] { return c.at_server.request != 0; });
+	IS(c.server.reply(c.at_server.request, "I").code(), 0);
+	IS(task.wait(LIMIT_MS).code(), 0);
+	c.until([&] { return c.at_server.ended == 1; });
+}
+
 static void a_client_without_a_server_has_the_reason()
 {
 	auto dev = pier::device::open("soft_lo").value();
@@ -198,6 +227,7 @@ int main()
 	TEST(a_long_reply_is_written_into_the_buffer_of_its_request);
 	TEST(a_refused_request_fails);
 	TEST(a_message_goes_from_a_producer_to_a_consumer);
+	TEST(requests_are_refused_when_events_without_them_are_set);
 	TEST(a_client_without_a_server_has_the_reason);
 	TEST(the_end_of_a_connection_is_reported);
 	return tap_done();

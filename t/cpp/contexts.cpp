@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <thread>
+#include <type_traits>
+#include <utility>
 
 #include "t/cpp/ends.hpp"
 
@@ -38,6 +40,31 @@ static void a_copy_moves_the_data()
 	IS(dma.copy(b.src, b.dst, count).code(), 0);
 	IS(b.pe.wait_until([&] { return calls == 1; }, LIMIT_MS).code(), 0);
 	OK(b.dst.data().text() == "copiedcopied");
+}
+
+static void memory_that_is_const_is_a_source()
+{
+	static const unsigned char table[] = { 'a', 'b', 0 };
+	const std::string text = "of a const string";
+	bench b("");
+	auto dma = pier::dma::create(b.dev).value();
+	auto inv = pier::inventory::create(2).value();
+	auto first = pier::mmap::map(b.dev, table, PIER_LOCAL_READ).value();
+	auto second = pier::mmap::map(b.dev, text, PIER_LOCAL_READ |
+				      PIER_REMOTE_READ).value();
+	auto src = inv.whole(first).value();
+
+	IS(dma.start(b.pe).code(), 0);
+	IS(pier::run(dma.copy(src, b.dst), LIMIT_MS).code(), 0);
+	IS_STR(b.result(), "ab");
+	IS(second.size(), text.size());
+	auto refused = pier::mmap::map(b.dev, text, PIER_REMOTE_WRITE);
+
+	IS(refused.code(), -EACCES);
+	LIKE(refused.error().text.c_str(), "const");
+	IS(pier::mmap::map(b.dev, text, 0).code(), -EACCES);
+	/* nullptr is not const memory: it means pier's own. */
+	OK(pier::mmap::map(b.dev, nullptr, 8, PIER_LOCAL_WRITE).ok());
 }
 
 static void a_copy_reads_the_export_of_another_thread()
@@ -225,9 +252,28 @@ static void events_of_a_context_are_reported()
 	IS(dma.ctx().state(), PIER_CTX_IDLE);
 }
 
+/* Can @ctx take the events of any context? */
+template <class Ctx, class = void>
+constexpr bool takes_ctx_events = false;
+template <class Ctx>
+constexpr bool takes_ctx_events<Ctx, std::void_t<decltype(
+	std::declval<Ctx>().set_events(std::declval<pier::ctx_events &>()))>> =
+	true;
+
+static void events_of_another_kind_do_not_replace_those_of_a_context()
+{
+	OK(takes_ctx_events<decltype(pier::dma_ref().ctx())>);
+	OK(takes_ctx_events<decltype(pier::consumer_ref().ctx())>);
+	OK(!takes_ctx_events<pier::ctx_ref>);
+	OK(!takes_ctx_events<decltype(pier::rdma_ref().ctx())>);
+	OK(!takes_ctx_events<decltype(pier::comch_ref().ctx())>);
+	OK(!takes_ctx_events<decltype(pier::conn_ref().ctx())>);
+}
+
 int main()
 {
 	TEST(a_copy_moves_the_data);
+	TEST(memory_that_is_const_is_a_source);
 	TEST(a_copy_reads_the_export_of_another_thread);
 	TEST(a_function_runs_as_a_task_and_its_error_is_the_status);
 	TEST(a_digest_is_appended);
@@ -236,5 +282,6 @@ int main()
 	TEST(a_sync_event_is_a_context_with_tasks);
 	TEST(a_sync_event_of_a_peer_is_set_by_rdma);
 	TEST(events_of_a_context_are_reported);
+	TEST(events_of_another_kind_do_not_replace_those_of_a_context);
 	return tap_done();
 }

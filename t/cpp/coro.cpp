@@ -236,6 +236,96 @@ static void a_connection_is_awaited()
 	IS(pier::run(pe, connect(a.conn), LIMIT_MS).code(), 0);
 }
 
+/* Two wait, for one connection each; the first of them is destroyed. */
+static void a_wait_ends_when_its_connection_is_destroyed()
+{
+	auto dev = pier::device::open().value();
+	auto pe = pier::engine::create().value();
+	end a(dev, pe), b(dev, pe);
+	auto of_a = connect(a.conn), of_b = connect(b.conn);
+
+	of_a.start();
+	of_b.start();
+	a.conn.reset();
+	OK(!of_b.done());
+	if (OK(of_a.done())) {
+		auto result = of_a.get();
+
+		IS(result.code(), -EINVAL);
+		LIKE(result.text(), "NULL");
+	}
+	OK(pe.progress() >= 0);
+	b.conn.reset();
+	OK(of_b.done());
+}
+
+/* Waits for @conn, and then destroys itself and the other one. */
+static pier::coro<> connect_and_end(pier::conn_ref conn,
+				    std::unique_ptr<pier::coro<>> &other)
+{
+	OK(!co_await pier::connected(conn));
+	other.reset();
+}
+
+static void a_coroutine_that_has_lost_its_connection_may_end_others()
+{
+	auto dev = pier::device::open().value();
+	auto pe = pier::engine::create().value();
+	end a(dev, pe);
+	std::unique_ptr<pier::coro<>> one, two;
+
+	one = std::make_unique<pier::coro<>>(connect_and_end(a.conn, two));
+	two = std::make_unique<pier::coro<>>(connect_and_end(a.conn, one));
+	one->start();
+	two->start();
+	a.conn.reset();
+	OK(!one != !two);
+}
+
+static void a_wait_ends_with_the_context_of_its_connection()
+{
+	auto dev = pier::device::open().value();
+	auto pe = pier::engine::create().value();
+	end a(dev, pe);
+	auto of_a = connect(a.conn.release());	/* as that of a listener */
+
+	of_a.start();
+	a.rdma.reset();
+	OK(of_a.done());
+}
+
+/* Rejects each client while a coroutine waits for the connection. */
+class rejecting : public pier::rdma_events {
+public:
+	int code = 0;
+
+	void requested(pier::conn_ref from) noexcept override
+	{
+		auto work = connect(from);
+
+		work.start();
+		IS(from.reject().code(), 0);
+		if (OK(work.done()))
+			code = work.get().code();
+	}
+};
+
+static void a_wait_ends_when_its_connection_is_rejected()
+{
+	rejecting events;
+	auto dev = pier::device::open("soft_lo").value();
+	auto pe = pier::engine::create().value();
+	auto rdma = pier::rdma::create(dev).value();
+
+	rdma.set_events(events);
+	rdma.start(pe).or_throw();
+	auto listener = rdma.listen(0).value();
+	auto conn = rdma.connect("127.0.0.1", listener.port()).value();
+
+	OK(!conn.wait(LIMIT_MS).ok());
+	IS(events.code, -EINVAL);
+}
+
 int main()
 {
 	TEST(an_awaited_read_returns_its_completed_task);
@@ -248,5 +338,9 @@ int main()
 	TEST(a_coroutine_is_destroyed_in_a_callback);
 	TEST(a_coroutine_that_was_not_done_in_time_is_run_again);
 	TEST(a_connection_is_awaited);
+	TEST(a_wait_ends_when_its_connection_is_destroyed);
+	TEST(a_coroutine_that_has_lost_its_connection_may_end_others);
+	TEST(a_wait_ends_with_the_context_of_its_connection);
+	TEST(a_wait_ends_when_its_connection_is_rejected);
 	return tap_done();
 }

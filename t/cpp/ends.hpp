@@ -7,7 +7,12 @@
 #include <string>
 #include <vector>
 
+/* The binding compiles where warnings of shadowed names are errors. */
+#include <pier/pier.h>
+#pragma GCC diagnostic push
+#pragma GCC diagnostic error "-Wshadow"
 #include <pier/pier.hpp>
+#pragma GCC diagnostic pop
 
 extern "C" {
 #include "t/lib/limit.h"

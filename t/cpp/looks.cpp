@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
+#include <exception>
 #include <fstream>
+#include <stdexcept>
 #include <thread>
 
 #include "t/cpp/ends.hpp"
@@ -171,6 +174,36 @@ static void the_log_goes_to_a_callable()
 	IS_STR(pier::version(), PIER_VERSION);
 }
 
+/* In a process of its own: the handler of terminate() is its end. */
+static void throw_from_the_log()
+{
+	auto fn = [](enum pier_log_level, const char *, const char *) {
+		throw std::runtime_error("from the log");
+	};
+
+	std::set_terminate([] { _exit(42); });
+	pier::log_to(fn);
+	static_cast<void>(pier::set_log_level(PIER_LOG_TRACE));
+	try {
+		auto dev = pier::device::open("soft_lo");
+	} catch (const std::runtime_error &) {
+		_exit(1);
+	}
+	_exit(2);
+}
+
+static void a_callable_of_the_log_that_throws_ends_the_process()
+{
+	int status = 0;
+	pid_t child = fork();
+
+	if (child == 0)
+		throw_from_the_log();
+	IS(waitpid(child, &status, 0), child);
+	OK(WIFEXITED(status));
+	IS(WEXITSTATUS(status), 42);
+}
+
 static void services_are_listed()
 {
 	auto dev = pier::device::open().value();
@@ -238,6 +271,8 @@ static void files_are_copied()
 
 int main()
 {
+	/* The first, as it forks: there are no other threads yet. */
+	TEST(a_callable_of_the_log_that_throws_ends_the_process);
 	TEST(counters_and_events_of_a_process_are_listed);
 	TEST(a_representor_is_found_and_opened);
 	TEST(a_device_has_reasons_for_what_it_lacks);

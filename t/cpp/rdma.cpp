@@ -127,15 +127,20 @@ static void a_task_is_retrieved_if_it_has_no_callable()
 	auto src = e.a.source("retrieved");
 	auto dst = e.a.inv.empty(e.a.remote).value();
 	auto task = e.a.conn.write(src, dst).value();
-	pier::task got;
 
-	IS(task.submit().code(), 0);
-	e.until([&] {
-		got = e.pe.retrieve();
-		return bool(got);
-	});
-	OK(got == task);
-	task.release();
+	for (int i = 0; i < 2; i++) {
+		auto again = e.a.inv.empty(e.a.remote).value();
+
+		IS(task.set_bufs(src.get(), again.get()).code(), 0);
+		IS(task.submit().code(), 0);
+		e.until([&] { return e.pe.retrieve() == task; });
+	}
+	OK(!e.pe.retrieve());
+	/* It is still owned by the program: no other one is at its place. */
+	auto other = e.a.conn.write(src, dst).value();
+
+	OK(other != task);
+	IS(other.run(LIMIT_MS).code(), 0);
 }
 
 static void a_task_that_is_destroyed_in_flight_is_cancelled_and_freed()

@@ -64,6 +64,21 @@ static void an_owner_that_is_moved_from_owns_nothing()
 	OK(!two);
 }
 
+static void calls_of_an_empty_owner_fail()
+{
+	pier::conn conn;
+	pier::task task;
+
+	OK(!conn);
+	IS(conn.wait(0).code(), -EINVAL);
+	LIKE(pier_last_error(), "NULL");
+	IS(conn.send(nullptr).code(), -EINVAL);
+	IS(task.submit().code(), -EINVAL);
+	IS(pier::buf().size(), 0);
+	OK(!pier::mmap().addr());
+	IS_STR(pier::device().name(), "");
+}
+
 static void an_owner_destroys_what_it_owned_when_it_is_assigned_to()
 {
 	auto dev = pier::device::open().value();
@@ -150,6 +165,7 @@ int main()
 	TEST(a_value_has_no_error);
 	TEST(a_missing_value_is_thrown);
 	TEST(an_owner_that_is_moved_from_owns_nothing);
+	TEST(calls_of_an_empty_owner_fail);
 	TEST(an_owner_destroys_what_it_owned_when_it_is_assigned_to);
 	TEST(a_shared_buffer_is_freed_with_its_last_owner);
 	TEST(a_chain_owns_its_tail_until_it_is_cut);

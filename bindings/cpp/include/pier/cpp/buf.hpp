@@ -107,27 +107,27 @@ public:
 		return pier_buf_inventory_free_count(c_);
 	}
 
-	/* A source: all of @mmap is data. */
-	result<buf> whole(mmap_ref mmap) const
+	/* A source: all of @memory is data. */
+	result<buf> whole(mmap_ref memory) const
 	{
-		return detail::make<buf_ref>(pier_buf_whole, c_, mmap.get());
+		return detail::make<buf_ref>(pier_buf_whole, c_, memory.get());
 	}
 
-	/* A destination: no data, all of @mmap is tail space. */
-	result<buf> empty(mmap_ref mmap) const
+	/* A destination: no data, all of @memory is tail space. */
+	result<buf> empty(mmap_ref memory) const
 	{
-		return detail::make<buf_ref>(pier_buf_empty, c_, mmap.get());
+		return detail::make<buf_ref>(pier_buf_empty, c_, memory.get());
 	}
 
 	/* The same of @len bytes at @at. */
-	result<buf> by_data(mmap_ref mmap, void *at, std::size_t len) const
+	result<buf> by_data(mmap_ref memory, void *at, std::size_t len) const
 	{
-		return detail::make<buf_ref>(pier_buf_by_data, c_, mmap.get(),
+		return detail::make<buf_ref>(pier_buf_by_data, c_, memory.get(),
 					     at, len);
 	}
-	result<buf> by_addr(mmap_ref mmap, void *at, std::size_t len) const
+	result<buf> by_addr(mmap_ref memory, void *at, std::size_t len) const
 	{
-		return detail::make<buf_ref>(pier_buf_by_addr, c_, mmap.get(),
+		return detail::make<buf_ref>(pier_buf_by_addr, c_, memory.get(),
 					     at, len);
 	}
 
@@ -148,7 +148,7 @@ public:
 	using handle::handle;
 
 	static result<owned<buf_pool_ref>>
-	create(mmap_ref mmap, std::size_t count, std::size_t len,
+	create(mmap_ref memory, std::size_t count, std::size_t len,
 	       std::size_t align = 0)
 	{
 		auto cfg = defaults<pier_buf_pool_config>();
@@ -157,7 +157,7 @@ public:
 		cfg.len = len;
 		cfg.align = align;
 		return detail::make<buf_pool_ref>(pier_buf_pool_create,
-						  mmap.get(), &cfg);
+						  memory.get(), &cfg);
 	}
 	static void destroy(pier_buf_pool *pool) noexcept
 	{
@@ -183,7 +183,7 @@ public:
 	using handle::handle;
 
 	static result<owned<buf_array_ref>>
-	create(mmap_ref mmap, std::size_t count, std::size_t len,
+	create(mmap_ref memory, std::size_t count, std::size_t len,
 	       std::size_t offset = 0)
 	{
 		auto cfg = defaults<pier_buf_array_config>();
@@ -192,7 +192,7 @@ public:
 		cfg.len = len;
 		cfg.offset = offset;
 		return detail::make<buf_array_ref>(pier_buf_array_create,
-						   mmap.get(), &cfg);
+						   memory.get(), &cfg);
 	}
 	static void destroy(pier_buf_array *array) noexcept
 	{

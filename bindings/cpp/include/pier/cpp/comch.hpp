@@ -89,16 +89,26 @@ inline std::size_t reply_len(task_ref request) noexcept
 }
 
 /* What the next submit sends; of a request also where its reply goes. */
-inline status set_message(task_ref task, bytes msg) noexcept
+inline status set_message(task_ref taken, bytes msg) noexcept
 {
-	return pier_comch_task_set_msg(task.get(), msg.data, msg.size);
+	return pier_comch_task_set_msg(taken.get(), msg.data, msg.size);
 }
-inline status set_request(task_ref task, bytes msg, void *reply = nullptr,
+inline status set_request(task_ref taken, bytes msg, void *reply = nullptr,
 			  std::size_t size = 0) noexcept
 {
-	return pier_comch_task_set_request(task.get(), msg.data, msg.size,
+	return pier_comch_task_set_request(taken.get(), msg.data, msg.size,
 					   reply, size);
 }
+
+namespace detail {
+
+inline void comch_requested(struct pier_comch_conn *conn,
+			    std::uint64_t request, const void *msg,
+			    std::size_t len, void *arg) noexcept;
+inline void comch_request_ended(pier_comch *, std::uint64_t request,
+				int status, void *arg) noexcept;
+
+} /* namespace detail */
 
 /* What a server or client reports; as ctx_events. */
 class comch_events : public ctx_events {
@@ -118,18 +128,33 @@ public:
 
 protected:
 	~comch_events() = default;
+
+private:
+	/* Those of request_events, for which these were set. */
+	virtual void requested(comch_conn from, std::uint64_t request,
+			       bytes) noexcept
+	{
+		pier_comch_refuse(from.comch(), request);
+	}
+	virtual void request_ended(std::uint64_t, int) noexcept { }
+
+	friend void detail::comch_requested(struct pier_comch_conn *,
+					    std::uint64_t, const void *,
+					    std::size_t, void *) noexcept;
+	friend void detail::comch_request_ended(pier_comch *, std::uint64_t,
+						int, void *) noexcept;
 };
 
 /* What a server reports that replies to requests. */
 class request_events : public comch_events {
 public:
 	/* @msg is valid until @request is replied to, or has ended. */
-	virtual void requested(comch_conn conn, std::uint64_t request,
-			       bytes msg) noexcept = 0;
+	void requested(comch_conn conn, std::uint64_t request,
+		       bytes msg) noexcept override = 0;
 
 	/* Its reply was sent, or the negative error @status. */
-	virtual void request_ended(std::uint64_t /* request */,
-				   int /* status */) noexcept { }
+	void request_ended(std::uint64_t /* request */,
+			   int /* status */) noexcept override { }
 
 protected:
 	~request_events() = default;
@@ -141,10 +166,10 @@ public:
 	using handle::handle;
 
 	static result<owned<comch_ref>>
-	server(device_ref dev, const char *name, rep_ref rep = nullptr)
+	server(device_ref dev, const char *name, rep_ref port = nullptr)
 	{
 		return detail::make<comch_ref>(pier_comch_create_server,
-					       dev.get(), rep.get(), name);
+					       dev.get(), port.get(), name);
 	}
 	static result<owned<comch_ref>>
 	client(device_ref dev, const char *name, const char *address = nullptr)
@@ -192,7 +217,10 @@ public:
 		return ret;
 	}
 
-	/* The user data of the context is taken by @events. */
+	/*
+	 * The user data of the context is taken by @events.  Those without
+	 * requests refuse them.
+	 */
 	void set_events(comch_events &events) const noexcept;
 	status set_events(request_events &events) const noexcept;
 
@@ -258,20 +286,20 @@ inline void comch_requested(struct pier_comch_conn *conn,
 			    std::uint64_t request, const void *msg,
 			    std::size_t len, void *arg) noexcept
 {
-	events_of<request_events>(arg)->requested(conn, request, { msg, len });
+	events_of<comch_events>(arg)->requested(conn, request, { msg, len });
 }
 
 inline void comch_request_ended(pier_comch *, std::uint64_t request,
 				int status, void *arg) noexcept
 {
-	events_of<request_events>(arg)->request_ended(request, status);
+	events_of<comch_events>(arg)->request_ended(request, status);
 }
 
 } /* namespace detail */
 
 inline void comch_ref::set_events(comch_events &events) const noexcept
 {
-	ctx().set_events(events);
+	simple_ctx_ref(ctx().get()).set_events(events);
 	pier_comch_set_callbacks(
 		c_, detail::comch_event<&comch_events::connected>,
 		detail::comch_event<&comch_events::disconnected>,

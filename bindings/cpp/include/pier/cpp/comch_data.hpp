@@ -15,11 +15,11 @@ public:
 	using handle::handle;
 
 	/* Buffers are of @memory; nullptr: immediates only. */
-	static result<owned<consumer_ref>> create(comch_conn conn,
+	static result<owned<consumer_ref>> create(comch_conn peer,
 						  mmap_ref memory)
 	{
 		return detail::make<consumer_ref>(pier_comch_consumer_create,
-						  conn.get(), memory.get());
+						  peer.get(), memory.get());
 	}
 	static void destroy(pier_comch_consumer *consumer) noexcept
 	{
@@ -37,7 +37,10 @@ public:
 		pier_comch_consumer_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_comch_consumer_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept
+	{
+		return pier_comch_consumer_ctx(c_);
+	}
 
 	/* STARTING until the peer has been informed of it. */
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
@@ -77,10 +80,10 @@ class producer_ref : public handle<pier_comch_producer> {
 public:
 	using handle::handle;
 
-	static result<owned<producer_ref>> create(comch_conn conn)
+	static result<owned<producer_ref>> create(comch_conn peer)
 	{
 		return detail::make<producer_ref>(pier_comch_producer_create,
-						  conn.get());
+						  peer.get());
 	}
 	static void destroy(pier_comch_producer *producer) noexcept
 	{
@@ -98,7 +101,10 @@ public:
 		pier_comch_producer_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_comch_producer_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept
+	{
+		return pier_comch_producer_ctx(c_);
+	}
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 	std::uint32_t id() const noexcept { return pier_comch_producer_id(c_); }
 	pier::error error() const
@@ -154,17 +160,17 @@ inline std::uint32_t message_producer(task_ref received) noexcept
 }
 
 /* What the next submit receives into or sends, and to which consumer. */
-inline status set_buf(task_ref task, buf_ref buf) noexcept
+inline status set_buf(task_ref taken, buf_ref buffer) noexcept
 {
-	return pier_comch_task_set_buf(task.get(), buf.get());
+	return pier_comch_task_set_buf(taken.get(), buffer.get());
 }
-inline status set_imm(task_ref task, bytes imm) noexcept
+inline status set_imm(task_ref taken, bytes imm) noexcept
 {
-	return pier_comch_task_set_imm(task.get(), imm.data, imm.size);
+	return pier_comch_task_set_imm(taken.get(), imm.data, imm.size);
 }
-inline status set_consumer(task_ref task, std::uint32_t id) noexcept
+inline status set_consumer(task_ref taken, std::uint32_t id) noexcept
 {
-	return pier_comch_task_set_consumer(task.get(), id);
+	return pier_comch_task_set_consumer(taken.get(), id);
 }
 
 } /* namespace pier */

@@ -9,6 +9,7 @@
 #include <pier/cm.h>
 #include <pier/counters.h>
 #include <pier/cpp/buf.hpp>
+#include <pier/cpp/conn_waiter.hpp>
 #include <pier/cpp/ctx.hpp>
 #include <pier/rdma.h>
 
@@ -27,6 +28,7 @@ public:
 	static void destroy(pier_conn *conn) noexcept
 	{
 		pier_conn_destroy(conn);
+		detail::conn_waiter::destroyed(conn);
 	}
 
 	/* Connect to the peer that made @desc; wait() for the result. */
@@ -107,7 +109,11 @@ public:
 	/* After success the connection is no longer valid. */
 	status reject(bytes data = {}) const noexcept
 	{
-		return pier_conn_reject(c_, data.data, data.size);
+		status ret = pier_conn_reject(c_, data.data, data.size);
+
+		if (ret)
+			detail::conn_waiter::destroyed(c_);
+		return ret;
 	}
 	unsigned int reject_reason() const noexcept
 	{

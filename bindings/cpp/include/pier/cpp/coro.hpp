@@ -73,13 +73,10 @@ private:
 	std::coroutine_handle<> awaiting_;
 };
 
-/* Waits until a connection is connected, has failed or has ended. */
-class conn_awaiter {
+/* Waits until a connection is connected, has failed, has ended or is lost. */
+class conn_awaiter final : private conn_waiter {
 public:
-	explicit conn_awaiter(conn_ref conn) noexcept : conn_(conn) { }
-	conn_awaiter(const conn_awaiter &) = delete;
-	conn_awaiter &operator=(const conn_awaiter &) = delete;
-
+	explicit conn_awaiter(conn_ref awaited) noexcept : conn_(awaited) { }
 	~conn_awaiter()
 	{
 		if (awaiting_)
@@ -94,8 +91,9 @@ public:
 	{
 		awaiting_ = awaiting;
 		conn_.on_state(*this);
+		insert(conn_.get());
 	}
-	status await_resume() const noexcept
+	status await_resume() const noexcept	/* without one: -EINVAL */
 	{
 		return pier_conn_error(conn_.get());
 	}
@@ -106,11 +104,18 @@ public:
 	{
 		if (next == PIER_CONN_INIT)
 			return;
+		remove();
 		conn_.no_state_callable();
 		std::exchange(awaiting_, nullptr).resume();
 	}
 
 private:
+	void lost() noexcept override
+	{
+		conn_ = nullptr;
+		std::exchange(awaiting_, nullptr).resume();
+	}
+
 	conn_ref conn_;
 	std::coroutine_handle<> awaiting_;
 };
@@ -121,12 +126,13 @@ template <class T> class coro_promise;
 
 /*
  * co_await connected(conn): until it is, or has failed, which is the result;
- * if it has ended without a failure it is not connected any more.  The user
- * data of the connection is taken meanwhile.
+ * if it has ended without a failure it is not connected any more.  -EINVAL: its
+ * owner has destroyed it, or rejected it.  The user data of the connection is
+ * taken meanwhile.
  */
-inline detail::conn_awaiter connected(conn_ref conn) noexcept
+inline detail::conn_awaiter connected(conn_ref awaited) noexcept
 {
-	return detail::conn_awaiter(conn);
+	return detail::conn_awaiter(awaited);
 }
 
 /* co_await conn.read(src, dst): submit the task, and wait until it is done. */

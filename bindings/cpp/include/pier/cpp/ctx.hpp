@@ -59,6 +59,18 @@ public:
 		return pier_ctx_set_task_timeout_ms(c_, timeout_ms);
 	}
 
+private:
+	static int begun(int err) noexcept
+	{
+		return err == -EINPROGRESS ? 0 : err;
+	}
+};
+
+/* A context whose only events are the changes of its state. */
+class simple_ctx_ref : public ctx_ref {
+public:
+	using ctx_ref::ctx_ref;
+
 	/* The user data of the context is taken by @events. */
 	void set_events(ctx_events &events) const noexcept
 	{
@@ -67,10 +79,6 @@ public:
 	}
 
 private:
-	static int begun(int err) noexcept
-	{
-		return err == -EINPROGRESS ? 0 : err;
-	}
 	static void changed(pier_ctx *ctx, enum pier_ctx_state prev,
 			    enum pier_ctx_state next, void *arg) noexcept
 	{

@@ -31,7 +31,7 @@ public:
 		pier_dma_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_dma_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_dma_ctx(c_); }
 	device_ref device() const noexcept { return pier_dma_dev(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 

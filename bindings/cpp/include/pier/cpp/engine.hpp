@@ -50,14 +50,18 @@ public:
 	/* Any thread. */
 	void wake() const noexcept { pier_pe_wake(c_); }
 
-	/* A completed task without a callable; without one it is empty. */
-	task retrieve() const noexcept
+	/*
+	 * A completed task without a callable, which its owner still has; of
+	 * one that was released begin to own with task(ref.get()).  Empty:
+	 * there is none.
+	 */
+	task_ref retrieve() const noexcept
 	{
 		pier_event event;
 
 		if (pier_pe_retrieve(c_, &event))
-			return task();
-		return task(event.task);
+			return task_ref();
+		return task_ref(event.task);
 	}
 	std::size_t inflight() const noexcept { return pier_pe_inflight(c_); }
 };

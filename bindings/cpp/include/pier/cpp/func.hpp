@@ -42,7 +42,7 @@ public:
 		pier_func_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_func_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_func_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 
 	/*
@@ -56,10 +56,10 @@ public:
 					      detail::arg_of(call));
 	}
 
-	/* Have the next submit of @task, of such a call, call @call. */
-	template <class G> static status set(task_ref task, G &call) noexcept
+	/* Have the next submit of @taken, of such a call, call @call. */
+	template <class G> static status set(task_ref taken, G &call) noexcept
 	{
-		return pier_func_task_set(task.get(), detail::run_call<G>,
+		return pier_func_task_set(taken.get(), detail::run_call<G>,
 					  detail::arg_of(call));
 	}
 	template <class G, class F>

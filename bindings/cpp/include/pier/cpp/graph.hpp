@@ -39,7 +39,7 @@ public:
 		pier_graph_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_graph_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_graph_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 
 	/* A node that runs a task of @ctx, or an instance of @sub. */
@@ -74,10 +74,10 @@ public:
 		return detail::make<task_ref>(pier_graph_task, c_);
 	}
 	static status set(task_ref instance, graph_node node,
-			  task_ref task) noexcept
+			  task_ref taken) noexcept
 	{
 		return pier_graph_task_set_task(instance.get(), node.get(),
-						task.get());
+						taken.get());
 	}
 	template <class F>
 	static status set_call(task_ref instance, graph_node node,

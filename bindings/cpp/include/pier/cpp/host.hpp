@@ -20,15 +20,15 @@ public:
 		return detail::make<host_ref>(pier_host_create, pe.get(), cfg);
 	}
 
-	/* @events are those of each context. */
+	/* @events are those of each context, @each its configuration. */
 	static result<owned<host_ref>> create(engine_ref pe,
 					      rdma_events &events,
-					      const pier_rdma_config *rdma =
+					      const pier_rdma_config *each =
 						      nullptr)
 	{
 		auto cfg = defaults<pier_host_config>();
 
-		cfg.rdma = rdma;
+		cfg.rdma = each;
 		cfg.request = detail::run_event<&rdma_events::requested>;
 		cfg.established = detail::run_event<&rdma_events::established>;
 		cfg.failure = detail::run_event<&rdma_events::failed>;
@@ -76,10 +76,10 @@ public:
 	void stop_listening() const noexcept { pier_host_stop_listening(c_); }
 	std::uint16_t port() const noexcept { return pier_host_port(c_); }
 
-	/* The device by which @conn came; size(): it is none of these. */
-	std::size_t find(conn_ref conn) const noexcept
+	/* The device by which @one came; size(): it is none of these. */
+	std::size_t find(conn_ref one) const noexcept
 	{
-		return pier_host_find(c_, conn.get());
+		return pier_host_find(c_, one.get());
 	}
 };
 

@@ -31,13 +31,14 @@ inline enum pier_log_level log_level() noexcept { return pier_log_level(); }
 
 /*
  * Call @fn with the level, the area and the message, in the thread that logs.
- * It is the caller's, may not throw, and must not call pier.
+ * It is the caller's and must not call pier.  It may not throw: what is thrown
+ * ends the process.
  */
 template <class F> void log_to(F &fn) noexcept
 {
 	pier_log_set_callback(
 		[](enum pier_log_level level, const char *area,
-		   const char *message, void *arg) {
+		   const char *message, void *arg) noexcept {
 			(*static_cast<F *>(arg))(level, area, message);
 		},
 		detail::arg_of(fn));

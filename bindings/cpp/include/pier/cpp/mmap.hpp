@@ -2,7 +2,9 @@
 #ifndef PIER_CPP_MMAP_HPP
 #define PIER_CPP_MMAP_HPP
 
+#include <cerrno>
 #include <cstdint>
+#include <type_traits>
 
 #include <pier/cpp/device.hpp>
 #include <pier/mmap.h>
@@ -21,6 +23,23 @@ public:
 	{
 		return detail::make<mmap_ref>(pier_mmap_map, dev.get(), addr,
 					      len, access);
+	}
+
+	/* The same, to be read only.  Errors: -EACCES, @access to write. */
+	template <class T, class = std::enable_if_t<std::is_const_v<T>>>
+	static result<owned<mmap_ref>> map(device_ref dev, T *addr,
+					   std::size_t len,
+					   std::uint32_t access)
+	{
+		constexpr std::uint32_t reads = PIER_LOCAL_READ |
+			PIER_REMOTE_READ | PIER_PEER_READ;
+
+		if (!access || (access & ~reads))
+			return pier::error{ -EACCES, "mmap: access to write "
+					    "const memory" };
+		return map(dev, const_cast<void *>(
+				   static_cast<const void *>(addr)),
+			   len, access);
 	}
 
 	/* All elements of a std::array, std::vector, std::string ... */

@@ -13,10 +13,10 @@ namespace pier {
 /* What an RDMA context reports of its connections; as ctx_events. */
 class rdma_events : public ctx_events {
 public:
-	/* A client requests @conn: accept, reject or own it, now or later. */
-	virtual void requested(conn_ref conn) noexcept
+	/* A client requests @one: accept, reject or own it, now or later. */
+	virtual void requested(conn_ref one) noexcept
 	{
-		static_cast<void>(conn.reject());
+		static_cast<void>(one.reject());
 	}
 	virtual void established(conn_ref) noexcept { }
 	virtual void failed(conn_ref) noexcept { }
@@ -149,7 +149,7 @@ void run_event(pier_conn *conn, void *, void *arg) noexcept
 
 inline void rdma_ref::set_events(rdma_events &events) const noexcept
 {
-	ctx().set_events(events);
+	simple_ctx_ref(ctx().get()).set_events(events);
 	pier_rdma_set_conn_callbacks(
 		c_, detail::run_event<&rdma_events::requested>,
 		detail::run_event<&rdma_events::established>,

@@ -30,12 +30,12 @@ struct meeting {
  * Connect to the peer that the command line names; export @local unless it is
  * nullptr; get the peer's memory if @get_remote.
  */
-inline result<meeting> rendezvous(rdma_ref rdma, const pier_args &args,
+inline result<meeting> rendezvous(rdma_ref ctx, const pier_args &args,
 				  mmap_ref local, bool get_remote)
 {
 	pier_conn *c = nullptr;
 	pier_mmap *m = nullptr;
-	int err = pier_rendezvous(rdma.get(), &args, local.get(), &c,
+	int err = pier_rendezvous(ctx.get(), &args, local.get(), &c,
 				  get_remote ? &m : nullptr);
 
 	if (err)
@@ -50,14 +50,14 @@ struct event_meeting {
 };
 
 /* The same with sync events instead of memory. */
-inline result<event_meeting> rendezvous_event(rdma_ref rdma,
+inline result<event_meeting> rendezvous_event(rdma_ref ctx,
 					      const pier_args &args,
 					      sync_event_ref local,
 					      bool get_remote)
 {
 	pier_conn *c = nullptr;
 	pier_sync_event *e = nullptr;
-	int err = pier_rendezvous_event(rdma.get(), &args, local.get(), &c,
+	int err = pier_rendezvous_event(ctx.get(), &args, local.get(), &c,
 					get_remote ? &e : nullptr);
 
 	if (err)
@@ -66,12 +66,12 @@ inline result<event_meeting> rendezvous_event(rdma_ref rdma,
 }
 
 /* @count connections without memory, one after the other. */
-inline result<std::vector<conn>> rendezvous_many(rdma_ref rdma,
+inline result<std::vector<conn>> rendezvous_many(rdma_ref ctx,
 						 const pier_args &args,
 						 unsigned int count)
 {
 	std::vector<pier_conn *> conns(count);
-	int err = pier_rendezvous_many(rdma.get(), &args, count, conns.data());
+	int err = pier_rendezvous_many(ctx.get(), &args, count, conns.data());
 
 	if (err)
 		return status(err);
@@ -102,9 +102,9 @@ inline int exit_status(status parsed) noexcept
 }
 
 /* Drive the engine until the peer disconnects, or Enter. */
-inline status serve(conn_ref conn) noexcept
+inline status serve(conn_ref one) noexcept
 {
-	return pier_rendezvous_serve(conn.get());
+	return pier_rendezvous_serve(one.get());
 }
 
 } /* namespace pier */

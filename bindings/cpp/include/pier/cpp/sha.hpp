@@ -34,7 +34,7 @@ public:
 		pier_sha_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_sha_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_sha_ctx(c_); }
 	status start(engine_ref pe) const noexcept { return ctx().start(pe); }
 
 	/* Append the digest of the data of @src to @dst. */

@@ -69,7 +69,7 @@ public:
 		pier_sync_event_get_config(c_, &ret);
 		return ret;
 	}
-	ctx_ref ctx() const noexcept { return pier_sync_event_ctx(c_); }
+	simple_ctx_ref ctx() const noexcept { return pier_sync_event_ctx(c_); }
 
 	status set(std::uint64_t value) const noexcept
 	{
@@ -148,13 +148,13 @@ public:
 		return pier_sync_event_export_wait(c_, timeout_ms);
 	}
 
-	/* What @task, of those below, does at its next submit. */
-	static status set_values(task_ref task, std::uint64_t value,
+	/* What @taken, of those below, does at its next submit. */
+	static status set_values(task_ref taken, std::uint64_t value,
 				 std::uint64_t mask = UINT64_MAX,
 				 std::uint64_t *ret = nullptr) noexcept
 	{
-		return pier_sync_event_task_set_values(task.get(), value, mask,
-						       ret);
+		return pier_sync_event_task_set_values(taken.get(), value,
+						       mask, ret);
 	}
 
 	/* Tasks of context mode; results are written when they are done. */
