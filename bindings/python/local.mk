@@ -58,6 +58,7 @@ python_modules = \
 	%D%/pier/_func.py \
 	%D%/pier/_graph.py \
 	%D%/pier/_info.py \
+	%D%/pier/_life.py \
 	%D%/pier/_memory.py \
 	%D%/pier/_operation.py \
 	%D%/pier/_pier.pyi \

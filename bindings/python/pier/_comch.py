@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from ._context import Context
 from ._counters import members
 from ._errors import check, configuration, create, error_of, text
+from ._life import Single
 from ._memory import Part, Parts, source, target
 from ._operation import PENDING, Change, CopyingTask, Next, Task
 from ._pier import ffi, lib
@@ -39,7 +40,7 @@ class RequestTask(CopyingTask):
             raise
 
 
-class ComchConnection:
+class ComchConnection(Single):
     """A connection of a Comm Channel, of a server or a client."""
 
     def __init__(self, comch: _Comch, conn) -> None:
@@ -156,6 +157,10 @@ class ComchConnection:
         return self._error or error_of(-errno.ENOTCONN,
                                        "comch: the connection has ended")
 
+    def forget(self) -> None:
+        """Its context has ended, and with it the struct pier_comch_conn."""
+        self._conn = ffi.NULL
+
     # Callbacks.
 
     def received(self, message: bytes) -> None:
@@ -210,6 +215,9 @@ class _Comch(Context):
         for data in list(getattr(self, "data", ())):
             data.close()
         super().close()
+        for connection in self.conns.values():      # if no callback has
+            connection.forget()
+        self.conns.clear()
 
     def connected(self, conn) -> ComchConnection:
         """A callback: messages may be sent."""

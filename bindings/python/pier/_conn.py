@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Optional
 from ._callbacks import user_data
 from ._counters import numbers
 from ._errors import PierError, check, error_of, text
+from ._life import Closable
 from ._memory import Parts, pair, source, target
 from ._operation import PENDING, Change, Task
 from ._pier import ffi, lib
@@ -28,7 +29,7 @@ class ConnState(enum.IntEnum):
     ERROR = lib.PIER_CONN_ERROR
 
 
-class Connection:
+class Connection(Closable):
     """A connection to one peer; Rdma makes it.
 
     Sources and destinations are Mmaps, parts of them, mmap[START:STOP], or
@@ -39,7 +40,7 @@ class Connection:
 
     def __init__(self, rdma: Rdma, conn, descriptor: Optional[bytes] = None
                  ) -> None:
-        self._conn = conn
+        self._own = rdma.own(conn)
         self._ended: tuple = (None, "")
         self.rdma = rdma
         self.engine = rdma.engine
@@ -50,26 +51,27 @@ class Connection:
     @property
     def handle(self):
         """The struct pier_conn.  Raises ENOTCONN once closed."""
-        if not self._conn:
+        conn = self._own.pointer
+        if not conn:
             raise error_of(-errno.ENOTCONN, "the connection is closed")
-        return self._conn
+        return conn
 
     @property
     def state(self) -> ConnState:
         """Its state; RESET once closed."""
-        if self._conn == ffi.NULL:
+        if self._own.pointer == ffi.NULL:
             return ConnState.RESET
-        return ConnState(lib.pier_conn_state(self._conn))
+        return ConnState(lib.pier_conn_state(self._own.pointer))
 
     @property
     def error(self) -> Optional[PierError]:
         """The error that has ended it; None: there is none."""
-        if self._conn == ffi.NULL:
+        if self._own.pointer == ffi.NULL:
             return None
-        code = lib.pier_conn_error(self._conn)
+        code = lib.pier_conn_error(self._own.pointer)
         if not code:
             return None
-        return error_of(code, text(lib.pier_conn_error_text(self._conn)))
+        return error_of(code, text(lib.pier_conn_error_text(self._own.pointer)))
 
     @property
     def is_alive(self) -> bool:
@@ -115,7 +117,7 @@ class Connection:
         """Reject a client's request, with private data; it is closed then."""
         check(lib.pier_conn_reject(self.handle, ffi.from_buffer(data),
                                    len(data)))
-        self._conn = ffi.NULL
+        self.rdma.disown(self._own)
 
     def connected(self) -> Change:
         """Wait until it is connected; the result is the connection.
@@ -133,8 +135,8 @@ class Connection:
 
     def disconnect(self) -> Change:
         """Say goodbye and end it; tasks in flight may complete first."""
-        if self._conn != ffi.NULL:
-            check(lib.pier_conn_disconnect(self._conn))
+        if self._own.pointer != ffi.NULL:
+            check(lib.pier_conn_disconnect(self._own.pointer))
         return self.disconnected()
 
     def close(self) -> None:
@@ -142,8 +144,7 @@ class Connection:
 
         It may be repeated.
         """
-        conn, self._conn = self._conn, ffi.NULL
-        lib.pier_conn_destroy(conn)
+        lib.pier_conn_destroy(self.rdma.disown(self._own))
         self.rdma.has_lost = True
         self.engine.hopes.add(self.rdma)
 
@@ -236,19 +237,9 @@ class Connection:
         """End it at once, without goodbye."""
         check(lib.pier_conn_abort(self.handle))
 
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
-
     def __del__(self) -> None:
-        if getattr(self, "_conn", ffi.NULL) != ffi.NULL:
+        if self._own.pointer != ffi.NULL:
             self.close()
-
-    def forget(self) -> None:
-        """Its context has ended, and with it the struct pier_conn."""
-        self._conn = ffi.NULL
 
     def state_changed(self, _prev: int, state: int) -> None:
         """A callback: messages that have arrived come first."""

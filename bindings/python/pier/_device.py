@@ -8,12 +8,13 @@ from typing import Optional
 from ._counters import numbers
 from ._errors import PierError, create, error_of, text
 from ._info import DeviceInfo
+from ._life import Closable, drop
 from ._memory import Access, Mmap
 from ._pier import ffi, lib
 from ._rep import RepKind, RepresentorInfo, representors
 
 
-class Device:
+class Device(Closable):
     """An open device, pier_dev(3).
 
     name is a device ("rxe0", "mlx5_0:2"), a netdev or a PCI address; None:
@@ -84,9 +85,6 @@ class Device:
                            "and contexts: close them first")
         self._close()
 
-    def __enter__(self) -> Device:
-        return self
-
     # After an exception what is in use is closed with its last reference.
     def __exit__(self, *error) -> None:
         try:
@@ -97,7 +95,7 @@ class Device:
 
     def __del__(self) -> None:
         if getattr(self, "_dev", ffi.NULL) != ffi.NULL:
-            self._close()
+            drop(self.close)
 
     def _close(self) -> None:
         dev, self._dev = self._dev, ffi.NULL

@@ -9,6 +9,7 @@ import mmap
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
 from ._errors import PierError, check, create, error_of
+from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -31,7 +32,7 @@ class Access(enum.IntFlag):
 _READS = Access.LOCAL_READ | Access.REMOTE_READ | Access.PEER_READ
 
 
-class Mmap:
+class Mmap(Closable):
     """A registered range of memory, pier_mmap(3).
 
     Mmap(dev, obj) registers the bytes of obj without a copy: a bytearray, an
@@ -74,7 +75,7 @@ class Mmap:
         self = cls.adopt(dev, handle)
         self._memory = ffi.gc(
             ffi.cast("char *", lib.pier_mmap_addr(handle)),
-            lambda _: lib.pier_mmap_destroy(handle))
+            lambda _: _free(handle))
         self._bytes = memoryview(ffi.buffer(self._memory, length)).cast("B")
         return self
 
@@ -186,9 +187,6 @@ class Mmap:
             check(lib.pier_mmap_stop(self._mmap))
         self._destroy()
 
-    def __enter__(self) -> Mmap:
-        return self
-
     # After an exception what is in use is closed with its last reference.
     def __exit__(self, *error) -> None:
         try:
@@ -197,16 +195,22 @@ class Mmap:
             if error[0] is None:
                 raise
 
-    # What a task in flight uses is referenced by the engine, so that this is
-    # of one that no task uses.
+    # The engine refers to what a task in flight uses.  In a cycle with the
+    # engine this may come before the task has ended.
     def __del__(self) -> None:
         if getattr(self, "_mmap", ffi.NULL) != ffi.NULL:
-            self._destroy()
+            drop(self._drop)
+
+    def _drop(self) -> None:
+        if (not self.is_remote and
+                lib.pier_mmap_stop(self._mmap) == -errno.EBUSY):
+            raise error_of(-errno.EBUSY)
+        self._destroy()
 
     def _destroy(self) -> None:
         handle, self._mmap = self._mmap, ffi.NULL
         if self._memory is None:
-            lib.pier_mmap_destroy(handle)
+            _free(handle)
         self._release()
         self._memory = None
         self._dev = None
@@ -231,6 +235,11 @@ class Mmap:
         except BaseException:
             self._release()
             raise
+
+
+def _free(handle) -> None:
+    lib.pier_mmap_destroy(handle)
+    close_dropped()
 
 
 class Buf:

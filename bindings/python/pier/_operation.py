@@ -8,6 +8,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
 from ._errors import check, error_of, text
+from ._life import Single
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 PENDING = object()
 
 
-class Operation:
+class Operation(Single):
     """Something that has begun: wait() for it, or await it.
 
     Both return its result, or raise its error, and may be repeated.  A wait

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Optional
 from ._callbacks import user_data
 from ._conn import Connection
 from ._errors import check, configuration, create, error_of
+from ._life import Closable, Own, close_dropped, drop
 from ._memory import Mmap, Parts, target
 from ._operation import PENDING, Change, Next, Receive, Task
 from ._pier import ffi, lib
@@ -42,7 +43,7 @@ class Message:
         return self.length
 
 
-class Rdma:
+class Rdma(Closable):
     """A running RDMA context, pier_rdma(3): connections and receives.
 
     config has members of struct pier_rdma_config: Rdma(dev, engine,
@@ -58,7 +59,8 @@ class Rdma:
             weakref.WeakValueDictionary())
         self.has_lost = False       # a connection since the last was made
         self._requests: collections.deque = collections.deque()
-        self._listeners: weakref.WeakSet = weakref.WeakSet()
+        self._owned: set[Own] = set()       # by connections and listeners
+        self._listening: set[Own] = set()   # of these, those of listeners
         cfg = configuration("rdma", config)
         self._rdma = create(lib.pier_rdma_create, dev.handle)
         try:
@@ -68,7 +70,7 @@ class Rdma:
             self.close()
             raise
         lib.pier_ctx_set_user_data(self._ctx(), user_data(self))
-        engine.contexts.add(self)
+        engine.enter(self)
 
     @property
     def handle(self):
@@ -176,10 +178,9 @@ class Rdma:
         none = ffi.NULL
         check(lib.pier_rdma_set_conn_callbacks(
             self.handle, lib.pier_py_conn_request, none, none, none))
-        listener = Listener(self, create(lib.pier_rdma_listen, self.handle,
-                                         cfg))
-        self._listeners.add(listener)
-        return listener
+        own = self.own(create(lib.pier_rdma_listen, self.handle, cfg))
+        self._listening.add(own)
+        return Listener(self, own)
 
     def receive(self, dst: Parts) -> Task:
         """Receive a message of any connection into dst; None: an empty one.
@@ -196,30 +197,27 @@ class Rdma:
     def close(self) -> None:
         """Say goodbye on its connections, end its tasks, and free it.
 
-        Waits for at most drain_ms.  It may be repeated.
+        Waits for at most drain_ms.  It may be repeated.  Raises EBUSY in a
+        function of Func or Graph: it stops then, but is still open.
         """
-        rdma, self._rdma = self._rdma, ffi.NULL
-        if rdma == ffi.NULL:
+        if self._rdma == ffi.NULL:
             return
-        for conn in list(self._conns.values()):
-            conn.forget()
-        for listener in list(self._listeners):
-            listener.forget()
-        self.engine.stop(lib.pier_rdma_ctx(rdma))
+        self.engine.stop(self._ctx())
+        rdma, self._rdma = self._rdma, ffi.NULL
+        for own in self._owned:
+            own.take()
+        self._owned.clear()
+        self._listening.clear()
         self.engine.give_up_prepared(self)
         lib.pier_rdma_destroy(rdma)
         self.words.close()
         self._requests.clear()
-
-    def __enter__(self) -> Rdma:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        self.engine.leave(self)
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_rdma", ffi.NULL) != ffi.NULL:
-            self.close()
+            drop(self.close, self.engine.dropped)
 
     def requested(self, conn) -> None:
         """A callback: a client requests a connection."""
@@ -231,7 +229,7 @@ class Rdma:
 
     def look_for_hope(self) -> None:
         """Once no connection is alive, receives that are waited for fail."""
-        if not self.has_lost or self._listeners:
+        if not self.has_lost or self._listening:
             return
         conns = list(self._conns.values())
         if any(conn.is_alive for conn in conns):
@@ -242,6 +240,18 @@ class Rdma:
         for task in list(self.engine.tasks.values()):
             if isinstance(task, Receive) and task.is_of(self):
                 task.lose(error)
+
+    def own(self, pointer) -> Own:
+        """A struct of an object that goes with that of this one."""
+        own = Own(pointer)
+        self._owned.add(own)
+        return own
+
+    def disown(self, own: Own) -> Any:
+        """Its object is closed: the pointer; NULL: it was before."""
+        self._owned.discard(own)
+        self._listening.discard(own)
+        return own.take()
 
     def _ctx(self):
         return lib.pier_rdma_ctx(self._rdma)
@@ -261,19 +271,19 @@ class Rdma:
                        conn, length // _IMM == lib.PIER_RECV_WRITE_IMM)
 
 
-class Listener:
+class Listener(Closable):
     """Accepts requests on a port; Rdma.listen() makes it."""
 
-    def __init__(self, rdma: Rdma, listener) -> None:
+    def __init__(self, rdma: Rdma, own: Own) -> None:
         self._rdma = rdma
-        self._listener = listener
+        self._own = own
 
     @property
     def port(self) -> int:
         """The port in use; 0: closed."""
-        if self._listener == ffi.NULL:
+        if self._own.pointer == ffi.NULL:
             return 0
-        return lib.pier_listener_port(self._listener)
+        return lib.pier_listener_port(self._own.pointer)
 
     def request(self) -> Change:
         """Wait for the next request of a client of the context.
@@ -285,19 +295,8 @@ class Listener:
 
     def close(self) -> None:
         """Accept no more requests.  It may be repeated."""
-        listener, self._listener = self._listener, ffi.NULL
-        lib.pier_listener_destroy(listener)
-
-    def forget(self) -> None:
-        """Its context has ended, and with it the struct pier_listener."""
-        self._listener = ffi.NULL
-
-    def __enter__(self) -> Listener:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        lib.pier_listener_destroy(self._rdma.disown(self._own))
 
     def __del__(self) -> None:
-        if getattr(self, "_listener", ffi.NULL) != ffi.NULL:
+        if self._own.pointer != ffi.NULL:
             self.close()

@@ -7,6 +7,7 @@ import errno
 from typing import TYPE_CHECKING
 
 from ._errors import create, error_of, text
+from ._life import Closable
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -82,7 +83,7 @@ class RepresentorInfo:
         return f"<RepresentorInfo {self.port}>"
 
 
-class Representor:
+class Representor(Closable):
     """An open representor of dev, by its netdev, port, id or PCI address.
 
     Raises ENODEV.
@@ -109,12 +110,6 @@ class Representor:
         """Close it.  It may be repeated."""
         rep, self._rep = self._rep, ffi.NULL
         lib.pier_rep_close(rep)
-
-    def __enter__(self) -> Representor:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
 
     def __del__(self) -> None:
         if getattr(self, "_rep", ffi.NULL) != ffi.NULL:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
 from ._errors import check, configuration, create, error_of
+from ._life import Closable, close_dropped
 from ._operation import Task
 from ._pier import ffi, lib
 from ._time import wait
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 ALL = 2 ** 64 - 1
 
 
-class SyncEvent:
+class SyncEvent(Closable):
     """A sync event of this process, of 64 bits, pier_sync_event(3).
 
     With a device other processes can use it: remote_publisher=True, they set
@@ -114,12 +115,7 @@ class SyncEvent:
         """Stop it, and destroy it.  It may be repeated."""
         event, self._event = self._event, ffi.NULL
         lib.pier_sync_event_destroy(event)
-
-    def __enter__(self) -> SyncEvent:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_event", ffi.NULL) != ffi.NULL:
@@ -219,7 +215,7 @@ class SyncEventContext(Context):
                          (self,))
 
 
-class RemoteSyncEvent:
+class RemoteSyncEvent(Closable):
     """The event of an RDMA peer, whose export() made descriptor.
 
     Connection.event_get(), event_set() and event_add() use it.
@@ -252,12 +248,7 @@ class RemoteSyncEvent:
         """Forget it; the peer's event remains.  It may be repeated."""
         event, self._event = self._event, ffi.NULL
         lib.pier_sync_event_destroy(event)
-
-    def __enter__(self) -> RemoteSyncEvent:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_event", ffi.NULL) != ffi.NULL:
