@@ -49,6 +49,7 @@ python_modules = \
 	%D%/pier/_context.py \
 	%D%/pier/_copy.py \
 	%D%/pier/_counters.py \
+	%D%/pier/_data.py \
 	%D%/pier/_device.py \
 	%D%/pier/_dma.py \
 	%D%/pier/_dma_export.py \

@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The life of objects: no copies, cycles of garbage, close() and its time."""
+import array
+import asyncio
 import copy
 import errno
+import os
 import pickle
 import subprocess
 import sys
 
 import pier
 from tap import LIMIT, fails, pair, run
+
+NAME = f"python life {os.getpid()}"
 
 CYCLE = """
 import gc
@@ -158,6 +163,55 @@ def what_is_dropped_in_a_function_is_closed_after_it():
         assert not dev.users(), dev.users()
 
 
+def ends_with(it, *waits):
+    """What waits for it, and what does once it is closed, is ESHUTDOWN."""
+    async def waited(wait):
+        return await wait()
+
+    async def main(wait):
+        waiting = asyncio.create_task(waited(wait))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        it.close()
+        await asyncio.wait_for(waiting, LIMIT)
+
+    fails(errno.ESHUTDOWN, lambda: asyncio.run(main(waits[0])))
+    for wait in waits:
+        fails(errno.ESHUTDOWN, wait().wait, LIMIT)
+
+
+def a_wait_ends_with_its_listener():
+    with pair() as (one, _):
+        with one.rdma.listen(address="127.0.0.1") as listener:
+            ends_with(listener, listener.request)
+
+
+def a_wait_ends_with_the_context_of_its_listener():
+    with pair() as (one, _):
+        listener = one.rdma.listen(address="127.0.0.1")
+        ends_with(one.rdma, listener.request)
+
+
+def a_wait_ends_with_its_comm_channel():
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine:
+        for first in range(2):
+            with pier.ComchServer(engine, dev, NAME) as server:
+                waits = [server.connection, server.request]
+                ends_with(server, waits[first], waits[1 - first])
+
+
+def private_data_is_bytes_of_items_of_any_size():
+    data = array.array("I", [1, 2, 3])
+    with pair() as (one, other):
+        with one.rdma.listen(address="127.0.0.1") as listener:
+            connecting = other.rdma.connect("127.0.0.1", listener.port, data)
+            request = listener.request().wait(LIMIT)
+            assert request.private_data == data.tobytes()
+            request.accept(data)
+            conn = connecting.wait(LIMIT)
+            assert conn.private_data == data.tobytes()
+
+
 run(a_cycle_with_a_listener_is_collected,
     a_cycle_with_a_connection_is_collected,
     a_cycle_with_contexts_is_collected,
@@ -167,4 +221,8 @@ run(a_cycle_with_a_listener_is_collected,
     a_view_outlives_its_device,
     nothing_that_owns_a_struct_is_copied,
     what_is_closed_in_a_function_is_busy,
-    what_is_dropped_in_a_function_is_closed_after_it)
+    what_is_dropped_in_a_function_is_closed_after_it,
+    a_wait_ends_with_its_listener,
+    a_wait_ends_with_the_context_of_its_listener,
+    a_wait_ends_with_its_comm_channel,
+    private_data_is_bytes_of_items_of_any_size)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._context import Context
 from ._counters import members
+from ._data import chars_of, data_of
 from ._errors import check, configuration, create, error_of, text
 from ._life import Single
 from ._memory import Part, Parts, source, target
@@ -250,7 +251,7 @@ class ComchServer(_Comch):
                  rep: Optional[Representor] = None, **config: int) -> None:
         comch = create(lib.pier_comch_create_server, dev.handle,
                        ffi.NULL if rep is None else rep.handle,
-                       name.encode())
+                       chars_of(name, "name"))
         self._requests: collections.deque = collections.deque()
         self.replies: dict[int, tuple] = {}     # memory that is being sent
         super().__init__(engine, comch, config)
@@ -262,14 +263,25 @@ class ComchServer(_Comch):
         self.start()
 
     def connection(self) -> Change:
-        """Wait for the next client; the result is a ComchConnection."""
-        return Next(self.engine, "connection", lambda: (
-            self.fresh.popleft() if self.fresh else PENDING))
+        """Wait for the next client; the result is a ComchConnection.
+
+        Fails with ESHUTDOWN once the server is closed.
+        """
+        return Next(self.engine, "connection",
+                    lambda: self._first(self.fresh))
 
     def request(self) -> Change:
-        """Wait for the next request of any client: a ComchRequest."""
-        return Next(self.engine, "request", lambda: (
-            self._requests.popleft() if self._requests else PENDING))
+        """Wait for the next request of any client: a ComchRequest.
+
+        Fails with ESHUTDOWN once the server is closed.
+        """
+        return Next(self.engine, "request",
+                    lambda: self._first(self._requests))
+
+    def _first(self, queue: collections.deque) -> Any:
+        if queue:
+            return queue.popleft()
+        return PENDING if self.handle else None
 
     def requested(self, conn, request: int, data: bytes) -> None:
         """A callback: a client's request."""
@@ -298,8 +310,7 @@ class ComchRequest:
         Raises ESTALE, it has ended; EMSGSIZE, more than the client takes.
         """
         check(lib.pier_comch_reply(
-            self.conn.comch.handle, self._request, ffi.from_buffer(data),
-            len(memoryview(data).cast("B"))))
+            self.conn.comch.handle, self._request, *data_of(data)))
 
     @property
     def max_reply(self) -> int:
@@ -334,8 +345,7 @@ class ComchClient(_Comch):
     def __init__(self, engine: Engine, dev: Device, name: str,
                  address: Optional[str] = None, **config: int) -> None:
         comch = create(lib.pier_comch_create_client, dev.handle,
-                       name.encode(),
-                       ffi.NULL if address is None else address.encode())
+                       chars_of(name, "name"), chars_of(address, "address"))
         super().__init__(engine, comch, config)
         self._dev = dev
         self.start()

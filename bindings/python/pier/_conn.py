@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Optional
 
 from ._callbacks import user_data
 from ._counters import numbers
+from ._data import data_of
 from ._errors import PierError, check, error_of, text
 from ._life import Closable
 from ._memory import Parts, pair, source, target
@@ -68,10 +69,11 @@ class Connection(Closable):
         """The error that has ended it; None: there is none."""
         if self._own.pointer == ffi.NULL:
             return None
-        code = lib.pier_conn_error(self._own.pointer)
+        conn = self._own.pointer
+        code = lib.pier_conn_error(conn)
         if not code:
             return None
-        return error_of(code, text(lib.pier_conn_error_text(self._own.pointer)))
+        return error_of(code, text(lib.pier_conn_error_text(conn)))
 
     @property
     def is_alive(self) -> bool:
@@ -100,8 +102,7 @@ class Connection(Closable):
         The result is the connection.
         Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EISCONN, EHOSTUNREACH.
         """
-        check(lib.pier_rdma_connect(self.handle, ffi.from_buffer(descriptor),
-                                    len(descriptor)))
+        check(lib.pier_rdma_connect(self.handle, *data_of(descriptor)))
         return self.connected()
 
     def accept(self, data: bytes = b"") -> Change:
@@ -109,14 +110,12 @@ class Connection(Closable):
 
         The result is the connection.  Raises ECONNABORTED, EMSGSIZE.
         """
-        check(lib.pier_conn_accept(self.handle, ffi.from_buffer(data),
-                                   len(data)))
+        check(lib.pier_conn_accept(self.handle, *data_of(data)))
         return self.connected()
 
     def reject(self, data: bytes = b"") -> None:
         """Reject a client's request, with private data; it is closed then."""
-        check(lib.pier_conn_reject(self.handle, ffi.from_buffer(data),
-                                   len(data)))
+        check(lib.pier_conn_reject(self.handle, *data_of(data)))
         self.rdma.disown(self._own)
 
     def connected(self) -> Change:

@@ -68,6 +68,7 @@ class Context(Closable):
         obj, self._obj = self._obj, ffi.NULL
         self._destroy(obj)
         self.engine.leave(self)
+        self.engine.look_at_changes()
         close_dropped()
 
     def __del__(self) -> None:

@@ -179,6 +179,13 @@ class Engine(Closable):
         self._inside.discard(id(context))
         close_dropped(self.dropped)     # which it may have kept from that
 
+    def look_at_changes(self) -> None:
+        """Something has happened: end what has waited for that."""
+        for change in list(self.changes):
+            change.look()
+            if change.has_ended:
+                self.changes.discard(change)
+
     def stop(self, context) -> None:
         """Stop a struct pier_ctx, and take the tasks that have ended.
 
@@ -235,10 +242,8 @@ class Engine(Closable):
             close_dropped(self.dropped)
         while self.hopes:
             self.hopes.pop().look_for_hope()
-        for change in list(self.changes) if self.changes else ():
-            change.look()
-            if change.has_ended:
-                self.changes.discard(change)
+        if self.changes:
+            self.look_at_changes()
         if self.errors:
             raise self.errors.pop(0)
 

@@ -8,6 +8,7 @@ import errno
 import mmap
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
+from ._data import data_of
 from ._errors import PierError, check, create, error_of
 from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
@@ -102,7 +103,7 @@ class Mmap(Closable):
         return cls.adopt(dev, create(
             lib.pier_mmap_create_from_export,
             ffi.NULL if dev is None else dev.handle,
-            ffi.from_buffer(descriptor), len(descriptor)))
+            *data_of(descriptor)))
 
     @classmethod
     def from_dma_export(cls, dev: Optional[Device], descriptor: bytes) -> Mmap:
@@ -113,7 +114,7 @@ class Mmap(Closable):
         """
         return cls.adopt(dev, create(
             lib.pier_dma_import, ffi.NULL if dev is None else dev.handle,
-            ffi.from_buffer(descriptor), len(descriptor)))
+            *data_of(descriptor)))
 
     @classmethod
     def adopt(cls, dev: Optional[Device], handle) -> Mmap:

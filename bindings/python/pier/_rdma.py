@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._callbacks import user_data
 from ._conn import Connection
+from ._data import chars_of, data_of
 from ._errors import check, configuration, create, error_of
 from ._life import Closable, Own, close_dropped, drop
 from ._memory import Mmap, Parts, target
@@ -106,14 +107,11 @@ class Rdma(Closable):
         """
         source = config.pop("source", None)
         cfg = configuration("connect", config)
-        texts = [ffi.new("char[]", peer.encode()), ffi.from_buffer(data)]
-        cfg.peer = texts[0]
+        texts = [chars_of(peer, "peer"), chars_of(source, "source")]
+        cfg.peer, cfg.source = texts
         cfg.port = port
-        cfg.data = texts[1]
-        cfg.data_len = len(data)
-        if source is not None:
-            texts.append(ffi.new("char[]", source.encode()))
-            cfg.source = texts[2]
+        private, cfg.data_len = data_of(data)
+        cfg.data = private
         conn = create(lib.pier_rdma_connect_to, self.handle, cfg)
         return self._adopt(conn).connected()
 
@@ -172,7 +170,7 @@ class Rdma(Closable):
         Raises EADDRINUSE, EADDRNOTAVAIL, EINVAL, EOPNOTSUPP.
         """
         cfg = configuration("listen", config)
-        chars = ffi.new("char[]", (address or "").encode())
+        chars = chars_of(address or "", "address")
         cfg.address = chars
         cfg.port = port
         none = ffi.NULL
@@ -213,6 +211,7 @@ class Rdma(Closable):
         self.words.close()
         self._requests.clear()
         self.engine.leave(self)
+        self.engine.look_at_changes()
         close_dropped()
 
     def __del__(self) -> None:
@@ -289,13 +288,20 @@ class Listener(Closable):
         """Wait for the next request of a client of the context.
 
         The result is a Connection, to accept(), reject() or close().
+        Fails with ESHUTDOWN once the listener is closed.
         """
-        return Next(
-            self._rdma.engine, "request", self._rdma.next_request)
+        return Next(self._rdma.engine, "request", self._next)
+
+    def _next(self) -> Any:
+        request = self._rdma.next_request()
+        if request is PENDING and self._own.pointer == ffi.NULL:
+            raise error_of(-errno.ESHUTDOWN, "the listener is closed")
+        return request
 
     def close(self) -> None:
         """Accept no more requests.  It may be repeated."""
         lib.pier_listener_destroy(self._rdma.disown(self._own))
+        self._rdma.engine.look_at_changes()
 
     def __del__(self) -> None:
         if self._own.pointer != ffi.NULL:

@@ -6,6 +6,7 @@ import errno
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
+from ._data import data_of
 from ._errors import check, configuration, create, error_of
 from ._life import Closable, close_dropped
 from ._operation import Task
@@ -46,7 +47,7 @@ class SyncEvent(Closable):
         self = cls.__new__(cls)
         self._dev = dev
         self._event = create(lib.pier_sync_event_import_process, dev.handle,
-                             ffi.from_buffer(descriptor), len(descriptor))
+                             *data_of(descriptor))
         check(lib.pier_sync_event_start(self._event))
         return self
 
@@ -157,7 +158,7 @@ class SyncEventContext(Context):
         """
         self = cls.__new__(cls)
         event = create(lib.pier_sync_event_import_process, dev.handle,
-                       ffi.from_buffer(descriptor), len(descriptor))
+                       *data_of(descriptor))
         self._begin(engine, dev, _configure(event, tasks=tasks))
         return self
 
@@ -225,8 +226,7 @@ class RemoteSyncEvent(Closable):
         self._event = ffi.NULL
         self._dev = dev
         self._event = create(lib.pier_sync_event_create_from_export,
-                             dev.handle, ffi.from_buffer(descriptor),
-                             len(descriptor))
+                             dev.handle, *data_of(descriptor))
         check(lib.pier_sync_event_start(self._event))
 
     @classmethod
