@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._context import Context
 from ._counters import members
-from ._data import chars_of, data_of
+from ._data import chars_of, data_of, device_of
 from ._errors import check, configuration, create, error_of, text
 from ._life import Single
 from ._memory import Part, Parts, source, target
@@ -249,7 +249,7 @@ class ComchServer(_Comch):
 
     def __init__(self, engine: Engine, dev: Device, name: str,
                  rep: Optional[Representor] = None, **config: int) -> None:
-        comch = create(lib.pier_comch_create_server, dev.handle,
+        comch = create(lib.pier_comch_create_server, device_of(dev),
                        ffi.NULL if rep is None else rep.handle,
                        chars_of(name, "name"))
         self._requests: collections.deque = collections.deque()
@@ -344,7 +344,7 @@ class ComchClient(_Comch):
 
     def __init__(self, engine: Engine, dev: Device, name: str,
                  address: Optional[str] = None, **config: int) -> None:
-        comch = create(lib.pier_comch_create_client, dev.handle,
+        comch = create(lib.pier_comch_create_client, device_of(dev),
                        chars_of(name, "name"), chars_of(address, "address"))
         super().__init__(engine, comch, config)
         self._dev = dev

@@ -6,6 +6,7 @@ import errno
 from typing import TYPE_CHECKING
 
 from ._callbacks import user_data
+from ._engine import engine_of
 from ._errors import error_of
 from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
@@ -20,7 +21,11 @@ class Context(Closable):
     _obj = ffi.NULL
 
     def __init__(self, engine: Engine, obj, ctx, destroy) -> None:
-        self.engine = engine
+        try:
+            self.engine = engine_of(engine)
+        except TypeError:
+            destroy(obj)
+            raise
         self._obj = obj
         self._ctx = ctx
         self._destroy = destroy

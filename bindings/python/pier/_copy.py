@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Union
 
 from ._callbacks import user_data
+from ._data import device_of
 from ._errors import check, configuration, create, error_of, text
 from ._life import Closable, close_dropped
 from ._pier import ffi, lib
@@ -59,7 +60,7 @@ class Copy(Closable):
                      resume * lib.PIER_COPY_RESUME |
                      once * lib.PIER_COPY_ONCE |
                      anywhere * lib.PIER_COPY_ANYWHERE)
-        self._copy = create(lib.pier_copy_create, dev.handle)
+        self._copy = create(lib.pier_copy_create, device_of(dev))
         check(lib.pier_copy_configure(self._copy, cfg))
         self._pointer = user_data(self)
         lib.pier_copy_set_callbacks(

@@ -13,6 +13,15 @@ def data_of(data: Any) -> tuple:
     return view, len(view)
 
 
+def device_of(dev: Any) -> Any:
+    """The struct of a Device.  Raises TypeError, it is none."""
+    try:
+        return dev.handle
+    except AttributeError:
+        raise TypeError(
+            f"dev is a Device, not {type(dev).__name__}") from None
+
+
 def chars_of(value: Optional[str], what: str) -> Any:
     """A string for C, NULL for None.  Raises TypeError, it is no str."""
     if value is None:

@@ -6,6 +6,7 @@ import errno
 from typing import Optional
 
 from ._counters import numbers
+from ._data import chars_of
 from ._errors import PierError, create, error_of, text
 from ._info import DeviceInfo
 from ._life import Closable, drop
@@ -24,8 +25,7 @@ class Device(Closable):
 
     def __init__(self, name: Optional[str] = None) -> None:
         self._dev = ffi.NULL
-        chars = ffi.NULL if name is None else name.encode()
-        self._dev = create(lib.pier_dev_open, chars)
+        self._dev = create(lib.pier_dev_open, chars_of(name, "name"))
 
     @property
     def handle(self):

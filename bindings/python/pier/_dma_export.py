@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Optional
 
+from ._data import device_of
 from ._errors import create, error_of
 from ._life import Closable, close_dropped
 from ._memory import Mmap
@@ -25,7 +26,7 @@ class DmaExport(Closable):
 
     def __init__(self, dev: Device, mmap: Mmap) -> None:
         self._export = create(lib.pier_dma_export_create, mmap.handle,
-                              dev.handle)
+                              device_of(dev))
         self._owners: Optional[tuple] = (mmap, dev)
 
     @property

@@ -308,6 +308,13 @@ class Engine(Closable):
         return err
 
 
+def engine_of(engine: Any) -> Engine:
+    """engine.  Raises TypeError, it is none."""
+    if not isinstance(engine, Engine):
+        raise TypeError(f"engine is an Engine, not {type(engine).__name__}")
+    return engine
+
+
 def close_all() -> None:
     """At the end of the program: peers get their goodbye."""
     for engine in list(_engines):

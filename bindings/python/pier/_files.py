@@ -8,6 +8,7 @@ from typing import NamedTuple, Optional, Union
 from ._data import data_of
 from ._errors import check, create, text
 from ._pier import ffi, lib
+from ._time import ms_of
 
 
 def describe(descriptor: bytes) -> str:
@@ -40,9 +41,8 @@ def await_descriptor(path: Union[str, os.PathLike],
     Raises PierTimeoutError after timeout seconds.
     """
     ret = ffi.new("char[]", lib.PIER_DESC_MAX)
-    left = -1 if timeout is None else int(timeout * 1000 + 0.999)
-    return ffi.unpack(ret, check(lib.pier_desc_await(os.fsencode(path), left,
-                                                     ret)))
+    return ffi.unpack(ret, check(lib.pier_desc_await(
+        os.fsencode(path), ms_of(timeout), ret)))
 
 
 def set_log_level(level: Union[str, int]) -> None:

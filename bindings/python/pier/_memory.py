@@ -8,7 +8,7 @@ import errno
 import mmap
 from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
 
-from ._data import data_of
+from ._data import data_of, device_of
 from ._errors import PierError, check, create, error_of
 from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
@@ -38,7 +38,7 @@ class Mmap(Closable):
 
     Mmap(dev, obj) registers the bytes of obj without a copy: a bytearray, an
     mmap, an array, a NumPy array, or another object that has the buffer
-    protocol and is contiguous.  While the mmap is open it exports obj's
+    protocol and is C-contiguous.  While the mmap is open it exports obj's
     buffer: Python frees and resizes it no sooner than close() returns.
     Mmap(dev, LENGTH) has zeroed memory of its own.
     """
@@ -52,7 +52,7 @@ class Mmap(Closable):
         self._length = 0        # in bytes
         self._dev: Optional[Device] = dev
         if isinstance(obj, int):
-            obj = mmap.mmap(-1, obj)
+            obj = mmap.mmap(-1, obj) if obj else bytearray()
         self._register(dev, obj, access)
 
     # pylint: disable=too-many-arguments
@@ -72,7 +72,7 @@ class Mmap(Closable):
                      shared * lib.PIER_MMAP_SHARED |
                      (node is not None) * lib.PIER_MMAP_NODE)
         cfg.numa_node = node or 0
-        handle = create(lib.pier_mmap_alloc, dev.handle, length, cfg)
+        handle = create(lib.pier_mmap_alloc, device_of(dev), length, cfg)
         self = cls.adopt(dev, handle)
         self._memory = ffi.gc(
             ffi.cast("char *", lib.pier_mmap_addr(handle)),
@@ -102,7 +102,7 @@ class Mmap(Closable):
         """
         return cls.adopt(dev, create(
             lib.pier_mmap_create_from_export,
-            ffi.NULL if dev is None else dev.handle,
+            ffi.NULL if dev is None else device_of(dev),
             *data_of(descriptor)))
 
     @classmethod
@@ -113,7 +113,7 @@ class Mmap(Closable):
         EPROTOTYPE, EHOSTUNREACH, EADDRNOTAVAIL.
         """
         return cls.adopt(dev, create(
-            lib.pier_dma_import, ffi.NULL if dev is None else dev.handle,
+            lib.pier_dma_import, ffi.NULL if dev is None else device_of(dev),
             *data_of(descriptor)))
 
     @classmethod
@@ -180,7 +180,8 @@ class Mmap(Closable):
         """Revoke the registration and release the memory.
 
         It may be repeated.  Raises EBUSY, and stays open, while tasks in
-        flight use it.
+        flight use it, if it is local memory: a peer's is forgotten at once,
+        and the tasks go on.
         """
         if self._mmap == ffi.NULL:
             return
@@ -231,7 +232,7 @@ class Mmap(Closable):
             self._view = ffi.from_buffer("char[]", self._bytes,
                                          require_writable=writable)
             self._length = len(self._view)
-            self._mmap = create(lib.pier_mmap_map, dev.handle, self._view,
+            self._mmap = create(lib.pier_mmap_map, device_of(dev), self._view,
                                 self._length, access)
         except BaseException:
             self._release()

@@ -10,13 +10,15 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._callbacks import user_data
 from ._conn import Connection
-from ._data import chars_of, data_of
+from ._data import chars_of, data_of, device_of
+from ._engine import engine_of
 from ._errors import check, configuration, create, error_of
 from ._life import Closable, Own, close_dropped, drop
 from ._memory import Mmap, Parts, target
 from ._operation import PENDING, Change, Next, Receive, Task
 from ._pier import ffi, lib
 from ._sync_event import RemoteSyncEvent, SyncEvent
+from ._time import ms_of
 from ._words import Words
 
 if TYPE_CHECKING:
@@ -54,7 +56,7 @@ class Rdma(Closable):
     def __init__(self, dev: Device, engine: Engine, **config: int) -> None:
         self._rdma = ffi.NULL
         self.dev = dev
-        self.engine = engine
+        self.engine = engine_of(engine)
         self.words = Words(dev)
         self._conns: weakref.WeakValueDictionary = (
             weakref.WeakValueDictionary())
@@ -63,7 +65,7 @@ class Rdma(Closable):
         self._owned: set[Own] = set()       # by connections and listeners
         self._listening: set[Own] = set()   # of these, those of listeners
         cfg = configuration("rdma", config)
-        self._rdma = create(lib.pier_rdma_create, dev.handle)
+        self._rdma = create(lib.pier_rdma_create, device_of(dev))
         try:
             check(lib.pier_rdma_configure(self._rdma, cfg))
             check(lib.pier_ctx_start(self._ctx(), engine.handle))
@@ -153,7 +155,7 @@ class Rdma(Closable):
                 value = ffi.new("char[]", value.encode())
                 texts.append(value)
             setattr(args, name, ffi.NULL if value is None else value)
-        args.timeout_ms = int(timeout * 1000)
+        args.timeout_ms = ms_of(timeout)
         conn = ffi.new("struct pier_conn **")
         remote = ffi.new(kind) if kind else ffi.NULL
         with self.engine.driven_by_c():

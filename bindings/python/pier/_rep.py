@@ -6,6 +6,7 @@ import enum
 import errno
 from typing import TYPE_CHECKING
 
+from ._data import chars_of, device_of
 from ._errors import create, error_of, text
 from ._life import Closable
 from ._pier import ffi, lib
@@ -91,8 +92,8 @@ class Representor(Closable):
 
     def __init__(self, dev: Device, name: str) -> None:
         self._rep = ffi.NULL
-        self._rep = create(lib.pier_rep_open_by_name, dev.handle,
-                           name.encode())
+        self._rep = create(lib.pier_rep_open_by_name, device_of(dev),
+                           chars_of(name, "name"))
 
     @property
     def handle(self):
@@ -120,7 +121,7 @@ def representors(dev: Device, kinds: int = RepKind.ALL
                  ) -> list[RepresentorInfo]:
     """Descriptions of the representors of the switch of dev."""
     replist = ffi.gc(create(lib.pier_replist_create,
-                            lib.pier_dev_info(dev.handle), kinds),
+                            lib.pier_dev_info(device_of(dev)), kinds),
                      lib.pier_replist_destroy)
     return [RepresentorInfo(lib.pier_replist_get(replist, i), replist)
             for i in range(lib.pier_replist_count(replist))]

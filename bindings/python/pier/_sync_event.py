@@ -6,7 +6,7 @@ import errno
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
-from ._data import data_of
+from ._data import data_of, device_of
 from ._errors import check, configuration, create, error_of
 from ._life import Closable, close_dropped
 from ._operation import Task
@@ -46,8 +46,8 @@ class SyncEvent(Closable):
         """
         self = cls.__new__(cls)
         self._dev = dev
-        self._event = create(lib.pier_sync_event_import_process, dev.handle,
-                             *data_of(descriptor))
+        self._event = create(lib.pier_sync_event_import_process,
+                             device_of(dev), *data_of(descriptor))
         check(lib.pier_sync_event_start(self._event))
         return self
 
@@ -157,7 +157,7 @@ class SyncEventContext(Context):
         Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EPROTOTYPE.
         """
         self = cls.__new__(cls)
-        event = create(lib.pier_sync_event_import_process, dev.handle,
+        event = create(lib.pier_sync_event_import_process, device_of(dev),
                        *data_of(descriptor))
         self._begin(engine, dev, _configure(event, tasks=tasks))
         return self
@@ -226,7 +226,7 @@ class RemoteSyncEvent(Closable):
         self._event = ffi.NULL
         self._dev = dev
         self._event = create(lib.pier_sync_event_create_from_export,
-                             dev.handle, *data_of(descriptor))
+                             device_of(dev), *data_of(descriptor))
         check(lib.pier_sync_event_start(self._event))
 
     @classmethod
@@ -262,7 +262,7 @@ def _location(is_remote: bool) -> int:
 
 def _configured(dev: Optional[Device], publisher: bool, subscriber: bool,
                 tasks: int = 0):
-    handle = ffi.NULL if dev is None else dev.handle
+    handle = ffi.NULL if dev is None else device_of(dev)
     return _configure(create(lib.pier_sync_event_create), dev=handle,
                       publisher=_location(publisher),
                       subscriber=_location(subscriber), tasks=tasks)
