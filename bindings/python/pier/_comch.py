@@ -26,7 +26,7 @@ def _key(pointer) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
-class RequestTask(CopyingTask):
+class RequestTask(CopyingTask[Any]):
     """A request in flight."""
 
     def prepare_reply(self, into: Parts, timeout: Optional[float]) -> None:
@@ -70,7 +70,7 @@ class ComchConnection(Single):
         """Its counters, by their names."""
         return members(lib.pier_comch_conn_get_counters, self.handle)
 
-    def send(self, data) -> Task:
+    def send(self, data) -> Task[None]:
         """Send a message: bytes, or another object with a buffer; copied.
 
         The task ends when the peer has it.
@@ -106,18 +106,18 @@ class ComchConnection(Single):
         request.prepare_reply(into, timeout)
         return self._submit(request)
 
-    def receive(self) -> Change:
+    def receive(self) -> Change[bytes]:
         """Wait for the next message; the result is its bytes.
 
         Fails with the connection's error, or ENOTCONN.
         """
         return Next(self.engine, "receive", self._next_message)
 
-    def consumer(self) -> Change:
+    def consumer(self) -> Change[int]:
         """Wait for the peer's next new consumer; the result is its id."""
         return Next(self.engine, "consumer", self._next_consumer)
 
-    def writable(self) -> Change:
+    def writable(self) -> Change[None]:
         """Wait until a message can be sent after EAGAIN."""
         return Change(self.engine, "writable", self._look_writable)
 
@@ -262,7 +262,7 @@ class ComchServer(_Comch):
             lib.pier_py_comch_request_ended))
         self.start()
 
-    def connection(self) -> Change:
+    def connection(self) -> Change[ComchConnection]:
         """Wait for the next client; the result is a ComchConnection.
 
         Fails with ESHUTDOWN once the server is closed.
@@ -270,7 +270,7 @@ class ComchServer(_Comch):
         return Next(self.engine, "connection",
                     lambda: self._first(self.fresh))
 
-    def request(self) -> Change:
+    def request(self) -> Change[ComchRequest]:
         """Wait for the next request of any client: a ComchRequest.
 
         Fails with ESHUTDOWN once the server is closed.
@@ -350,7 +350,7 @@ class ComchClient(_Comch):
         self._dev = dev
         self.start()
 
-    def connection(self) -> Change:
+    def connection(self) -> Change[ComchConnection]:
         """Wait until it is connected; the result is a ComchConnection.
 
         Fails with the error of the attempt.

@@ -96,7 +96,7 @@ class Connection(Closable):
         check(lib.pier_conn_private_data(self.handle, ret, length))
         return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
 
-    def connect(self, descriptor: bytes) -> Change:
+    def connect(self, descriptor: bytes) -> Change[Connection]:
         """Connect to the peer whose Rdma.export() made descriptor.
 
         The result is the connection.
@@ -105,7 +105,7 @@ class Connection(Closable):
         check(lib.pier_rdma_connect(self.handle, *data_of(descriptor)))
         return self.connected()
 
-    def accept(self, data: bytes = b"") -> Change:
+    def accept(self, data: bytes = b"") -> Change[Connection]:
         """Accept a client's request, with private data.
 
         The result is the connection.  Raises ECONNABORTED, EMSGSIZE.
@@ -118,21 +118,21 @@ class Connection(Closable):
         check(lib.pier_conn_reject(self.handle, *data_of(data)))
         self.rdma.disown(self._own)
 
-    def connected(self) -> Change:
+    def connected(self) -> Change[Connection]:
         """Wait until it is connected; the result is the connection.
 
         Fails with the connection's error.
         """
         return Change(self.engine, "connect", self._look_connected)
 
-    def disconnected(self) -> Change:
+    def disconnected(self) -> Change[Optional[PierError]]:
         """Wait until it has ended: by this end, the peer, or a failure.
 
         The result is its error, or None.
         """
         return Change(self.engine, "disconnect", self._look_ended)
 
-    def disconnect(self) -> Change:
+    def disconnect(self) -> Change[Optional[PierError]]:
         """Say goodbye and end it; tasks in flight may complete first."""
         if self._own.pointer != ffi.NULL:
             check(lib.pier_conn_disconnect(self._own.pointer))
@@ -147,21 +147,21 @@ class Connection(Closable):
         self.rdma.has_lost = True
         self.engine.hopes.add(self.rdma)
 
-    def send(self, src: Parts) -> Task:
+    def send(self, src: Parts) -> Task[None]:
         """Send the bytes of src, which complete a receive of the peer's."""
         conn = self.handle
         buf = source(self.engine, src)
         return Task.make(self.engine, lib.pier_rdma_task_send, (conn, buf),
                          (self, src), src=buf)
 
-    def send_imm(self, src: Parts, imm: int) -> Task:
+    def send_imm(self, src: Parts, imm: int) -> Task[None]:
         """The same with a number of 32 bits, the immediate."""
         conn, number = self.handle, socket.htonl(imm)
         buf = source(self.engine, src)
         return Task.make(self.engine, lib.pier_rdma_task_send_imm,
                          (conn, buf, number), (self, src), src=buf)
 
-    def read(self, src: Parts, dst: Parts) -> Task:
+    def read(self, src: Parts, dst: Parts) -> Task[int]:
         """Read the peer's memory src into dst.
 
         The result is the number of bytes: the smaller length of both.
@@ -169,23 +169,23 @@ class Connection(Closable):
         return self._copy(lib.pier_rdma_task_read, src, dst,
                           take=lib.pier_read_len)
 
-    def write(self, src: Parts, dst: Parts) -> Task:
+    def write(self, src: Parts, dst: Parts) -> Task[None]:
         """Write src into the peer's memory dst, from its first byte on."""
         return self._copy(lib.pier_rdma_task_write, src, dst)
 
-    def write_imm(self, src: Parts, dst: Parts, imm: int) -> Task:
+    def write_imm(self, src: Parts, dst: Parts, imm: int) -> Task[None]:
         """The same, and complete a receive of the peer's with a number."""
         return self._copy(lib.pier_rdma_task_write_imm, src, dst,
                           socket.htonl(imm))
 
-    def fetch_add(self, dst: Parts, add: int) -> Task:
+    def fetch_add(self, dst: Parts, add: int) -> Task[int]:
         """Add to the 8 bytes of the peer's memory dst.
 
         The result is the number before.
         """
         return self._atomic(lib.pier_rdma_task_fetch_add, dst, add)
 
-    def compare_swap(self, dst: Parts, compare: int, swap: int) -> Task:
+    def compare_swap(self, dst: Parts, compare: int, swap: int) -> Task[int]:
         """Replace the 8 bytes of the peer's memory dst if they are compare.
 
         The result is the number before: compare, if it was replaced.
@@ -193,11 +193,11 @@ class Connection(Closable):
         return self._atomic(lib.pier_rdma_task_compare_swap, dst, compare,
                             swap)
 
-    def event_get(self, event: RemoteSyncEvent) -> Task:
+    def event_get(self, event: RemoteSyncEvent) -> Task[int]:
         """Read the number of the peer's sync event: the result."""
         return self._get(lib.pier_rdma_task_remote_get, event)
 
-    def event_set(self, event: RemoteSyncEvent, value: int) -> Task:
+    def event_set(self, event: RemoteSyncEvent, value: int) -> Task[None]:
         """Set the number of the peer's sync event."""
         conn, remote = self.handle, event.handle
         word = self.rdma.words.take()
@@ -206,7 +206,7 @@ class Connection(Closable):
         return Task.make(self.engine, lib.pier_rdma_task_notify_set,
                          (conn, remote, buf), (self, word, event), src=buf)
 
-    def event_add(self, event: RemoteSyncEvent, value: int) -> Task:
+    def event_add(self, event: RemoteSyncEvent, value: int) -> Task[int]:
         """Add to it; the result is the number before."""
         return self._get(lib.pier_rdma_task_notify_add, event, value)
 

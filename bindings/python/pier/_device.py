@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import errno
-from typing import Optional
+from typing import Optional, Union
 
 from ._counters import numbers
 from ._data import chars_of
 from ._errors import PierError, create, error_of, text
 from ._info import DeviceInfo
 from ._life import Closable, drop
-from ._memory import Access, Mmap
+from ._memory import Access, Buffer, Mmap
 from ._pier import ffi, lib
 from ._rep import RepKind, RepresentorInfo, representors
 
@@ -61,7 +61,8 @@ class Device(Closable):
         """Descriptions of the representors of its switch, of kinds."""
         return representors(self, kinds)
 
-    def register(self, obj, access: int = Access.LOCAL_WRITE) -> Mmap:
+    def register(self, obj: Union[int, Buffer],
+                 access: int = Access.LOCAL_WRITE) -> Mmap:
         """Mmap(self, obj, access)."""
         return Mmap(self, obj, access)
 

@@ -31,7 +31,7 @@ class Dma(Context):
         check(lib.pier_dma_configure(dma, cfg))
         self.start()
 
-    def copy(self, src: Parts, dst: Parts) -> Task:
+    def copy(self, src: Parts, dst: Parts) -> Task[None]:
         """Copy the bytes of src to the first bytes of dst.
 
         Fails with EMSGSIZE, more than dst has; EACCES; EINVAL.

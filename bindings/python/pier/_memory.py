@@ -6,7 +6,7 @@ import builtins
 import enum
 import errno
 import mmap
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Sized, Union
 
 from ._data import data_of, device_of
 from ._errors import PierError, check, create, error_of
@@ -14,8 +14,13 @@ from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
+    import ctypes
     from ._device import Device
     from ._engine import Engine
+
+# An object that has the buffer protocol, for which there is no type before
+# Python 3.12: what has the protocol has a length, but for structures.
+Buffer = Union[Sized, "ctypes.Structure"]
 
 
 class Access(enum.IntFlag):
@@ -43,8 +48,8 @@ class Mmap(Closable):
     Mmap(dev, LENGTH) has zeroed memory of its own.
     """
 
-    def __init__(self, dev: Device, obj, access: int = Access.LOCAL_WRITE
-                 ) -> None:
+    def __init__(self, dev: Device, obj: Union[int, Buffer],
+                 access: int = Access.LOCAL_WRITE) -> None:
         self._bytes: Optional[memoryview] = None
         self._view: Any = None
         self._memory = None     # of pier's own: it goes with its last view

@@ -100,7 +100,7 @@ class Rdma(Closable):
         return self._adopt(conn[0], descriptor)
 
     def connect(self, peer: str, port: int = 0, data: bytes = b"",
-                **config: Any) -> Change:
+                **config: Any) -> Change[Connection]:
         """Connect to the listener at peer, "HOST" or "HOST:PORT".
 
         data is private data for it; config has members of struct
@@ -182,7 +182,7 @@ class Rdma(Closable):
         self._listening.add(own)
         return Listener(self, own)
 
-    def receive(self, dst: Parts) -> Task:
+    def receive(self, dst: Parts) -> Task[Message]:
         """Receive a message of any connection into dst; None: an empty one.
 
         The result is a Message.  When nothing can arrive any more, because
@@ -286,7 +286,7 @@ class Listener(Closable):
             return 0
         return lib.pier_listener_port(self._own.pointer)
 
-    def request(self) -> Change:
+    def request(self) -> Change[Connection]:
         """Wait for the next request of a client of the context.
 
         The result is a Connection, to accept(), reject() or close().

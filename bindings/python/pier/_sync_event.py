@@ -181,28 +181,28 @@ class SyncEventContext(Context):
         """Add to the number, modulo 2^64; returns the number before."""
         return _add(self.handle, value)
 
-    def get(self) -> Task:
+    def get(self) -> Task[int]:
         """A task that reads the number: its result."""
         return self._update(lib.pier_sync_event_task_get)
 
-    def set(self, value: int) -> Task:
+    def set(self, value: int) -> Task[None]:
         """A task that sets the number."""
         return Task.make(self.engine, lib.pier_sync_event_task_set,
                          (self.handle, value), (self,))
 
-    def fetch_add(self, value: int) -> Task:
+    def fetch_add(self, value: int) -> Task[int]:
         """A task that adds to it; the result is the number before."""
         return self._update(lib.pier_sync_event_task_add, value)
 
-    def when_gt(self, value: int, mask: int = ALL) -> Task:
+    def when_gt(self, value: int, mask: int = ALL) -> Task[None]:
         """A task that ends when the number AND mask is greater."""
         return self._when(lib.pier_sync_event_task_wait_gt, value, mask)
 
-    def when_eq(self, value: int, mask: int = ALL) -> Task:
+    def when_eq(self, value: int, mask: int = ALL) -> Task[None]:
         """A task that ends when the number AND mask is equal to value."""
         return self._when(lib.pier_sync_event_task_wait_eq, value, mask)
 
-    def when_neq(self, value: int, mask: int = ALL) -> Task:
+    def when_neq(self, value: int, mask: int = ALL) -> Task[None]:
         """A task that ends when the number AND mask is not equal to it."""
         return self._when(lib.pier_sync_event_task_wait_neq, value, mask)
 
