@@ -357,6 +357,7 @@ dist_check_SCRIPTS += \
 	%D%/python/examples.sh \
 	%D%/python/graphs.sh \
 	%D%/python/guide.sh \
+	%D%/python/life.sh \
 	%D%/python/looks.sh \
 	%D%/python/loop.sh \
 	%D%/python/objects.sh \
@@ -869,6 +870,7 @@ EXTRA_DIST += \
 	%D%/meta/metrics.awk \
 	%D%/python/copies.py \
 	%D%/python/graphs.py \
+	%D%/python/life.py \
 	%D%/python/looks.py \
 	%D%/python/loop.py \
 	%D%/python/objects.py \

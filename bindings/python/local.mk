@@ -49,6 +49,7 @@ python_modules = \
 	%D%/pier/_context.py \
 	%D%/pier/_copy.py \
 	%D%/pier/_counters.py \
+	%D%/pier/_data.py \
 	%D%/pier/_device.py \
 	%D%/pier/_dma.py \
 	%D%/pier/_dma_export.py \
@@ -58,6 +59,7 @@ python_modules = \
 	%D%/pier/_func.py \
 	%D%/pier/_graph.py \
 	%D%/pier/_info.py \
+	%D%/pier/_life.py \
 	%D%/pier/_memory.py \
 	%D%/pier/_operation.py \
 	%D%/pier/_pier.pyi \

@@ -94,7 +94,8 @@ run()
 	file=$results/$1.txt
 	rm -f "$file"
 	timeout -k 10 "${BENCH_LIMIT:-$(limit "$1")}" $make -s \
-	    --no-print-directory "bench-$1" >$results/part 2>$results/"$1".log </dev/null
+	    --no-print-directory "bench-$1" </dev/null \
+	    >$results/part 2>$results/"$1".log
 	seconds=$(($(date +%s) - begin))
 	cat $results/part
 	if grep -q '^targets: ' $results/part; then

@@ -37,7 +37,47 @@ a_wrong_use_is_found()
 	}
 }
 
+# Each line that has a mistake has its number in the list.
+mistakes_of_a_program_are_found()
+{
+	cat >"$tmp/program.py" <<-'END'
+	import pier
+
+	def copy(dev: pier.Device, engine: pier.Engine) -> None:
+	    with pier.Dma(dev, engine) as dma, pier.Mmap(dev, 64) as a:
+	        dma.copi(a, a).wait(1)
+	        with pier.Sha(engine) as sha:
+	            sha.hash(a, a, "5").wait()
+
+	async def serve(rdma: pier.Rdma) -> None:
+	    conn = await rdma.connect("127.0.0.1", 5)
+	    conn.sendd(None)
+	    m = pier.Mmap(rdma.dev, 3.5)
+	    message = await rdma.receive(m)
+	    print(message.lenght)
+	    with rdma.listen() as listener:
+	        request = await listener.request()
+	        request.acept()
+	    n: str = conn.fetch_add(m, 1).wait()
+	    server = pier.ComchServer(rdma.engine, rdma.dev, "name")
+	    (await server.request()).repply(b"")
+	    (await server.connection()).sendd(b"")
+	    with pier.Func(rdma.engine) as func:
+	        length: str = await func.call(len, b"")
+	END
+	! mypy --strict --follow-imports=silent "$tmp/program.py" \
+		>"$tmp/out" 2>&1 || return 1
+	for line in 5 7 11 12 14 17 18 20 21 23; do
+		grep -q "program.py:$line: error" "$tmp/out" || {
+			echo "no mistake in line $line"
+			cat "$tmp/out"
+			return 1
+		}
+	done
+}
+
 run the_package_is_consistent
 run examples_and_the_stub_are_strict
 run a_wrong_use_is_found
+run mistakes_of_a_program_are_found
 tap_done

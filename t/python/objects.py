@@ -8,6 +8,7 @@ import mmap
 import weakref
 
 import pier
+from pier._time import ms_of
 from tap import LIMIT, fails, pair, run, skip
 
 LINK = pier.Access.REMOTE_READ | pier.Access.REMOTE_WRITE
@@ -471,6 +472,77 @@ def everything_is_closed_in_any_order():
         closable.close()
 
 
+def raises(kind, call, *args):
+    """call raises exactly that."""
+    try:
+        call(*args)
+    except Exception as error:  # pylint: disable=broad-except
+        assert type(error) is kind, repr(error)
+        return
+    raise AssertionError(f"no {kind} is raised")
+
+
+def misuse_is_a_type_error():
+    with pair() as (one, _):
+        dev, engine = one.rdma.dev, one.engine
+        raises(TypeError, pier.Device, 5)
+        raises(TypeError, pier.Rdma, dev, None)
+        raises(TypeError, pier.Rdma, None, engine)
+        raises(TypeError, pier.Dma, dev, None)
+        raises(TypeError, pier.Mmap, None, 64)
+        raises(TypeError, pier.Mmap, dev, 3.5)
+        raises(TypeError, pier.ComchServer, engine, dev, 5)
+        raises(TypeError, one.rdma.connect, 5)
+
+
+def the_number_of_an_event_has_64_bits():
+    with pair() as (one, _):
+        with pier.SyncEvent(one.rdma.dev, remote_publisher=True) as event:
+            far = pier.RemoteSyncEvent(one.rdma.dev, event.export())
+            for call in one.event_set, one.event_add:
+                raises(OverflowError, call, far, -1)
+                raises(OverflowError, call, far, 2 ** 64)
+                raises(TypeError, call, far, "x")
+
+
+def a_timeout_is_a_number_of_seconds_of_any_size():
+    with pier.SyncEvent() as event:
+        raises(ValueError, lambda: event.wait_eq(5, timeout=float("nan")))
+        event.wait_eq(0, timeout=float("inf"))
+    # Of await_descriptor(), which would wait for a file so long.
+    times = [ms_of(limit) for limit in (None, -1, 0.0001, 1e9)]
+    assert times == [-1, 0, 1, 2 ** 31 - 1], times
+
+
+def no_memory_is_an_error_of_pier():
+    with pier.Device("soft_lo") as dev:
+        fails(errno.EINVAL, pier.Mmap, dev, 0)
+        fails(errno.EINVAL, pier.Mmap, dev, bytearray())
+
+
+def an_error_of_the_program_is_printed():
+    assert str(pier.PierError("x")) == "x"
+    assert str(pier.PierError()) == "" and pier.PierError().code == 0
+
+
+def memory_of_a_peer_is_forgotten_while_a_task_uses_it():
+    with pair() as (one, other):
+        with memory(other, bytearray(b"x" * 2 ** 20), LINK) as mem, \
+                memory(one, 2 ** 20) as dst:
+            far = remote(one, mem)
+            task = one.read(far, dst)
+            fails(errno.EBUSY, dst.close)
+            far.close()
+            task.wait(LIMIT)
+            assert bytes(dst[-3:]) == b"xxx"
+
+
+def memory_is_c_contiguous():
+    view = memoryview(bytearray(16))[::2]
+    with pier.Device("soft_lo") as dev:
+        raises(TypeError, dev.register, view)
+
+
 run(a_slice_of_the_peers_memory_is_read,
     a_write_changes_the_object_itself,
     a_message_is_received_with_its_number_and_connection,
@@ -500,4 +572,11 @@ run(a_slice_of_the_peers_memory_is_read,
     misuse_is_refused,
     clients_connect_by_address,
     a_rejected_client_raises,
-    everything_is_closed_in_any_order)
+    everything_is_closed_in_any_order,
+    misuse_is_a_type_error,
+    the_number_of_an_event_has_64_bits,
+    a_timeout_is_a_number_of_seconds_of_any_size,
+    no_memory_is_an_error_of_pier,
+    an_error_of_the_program_is_printed,
+    memory_of_a_peer_is_forgotten_while_a_task_uses_it,
+    memory_is_c_contiguous)

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._context import Context
 from ._counters import members
+from ._data import chars_of, data_of, device_of
 from ._errors import check, configuration, create, error_of, text
+from ._life import Single
 from ._memory import Part, Parts, source, target
 from ._operation import PENDING, Change, CopyingTask, Next, Task
 from ._pier import ffi, lib
@@ -24,7 +26,7 @@ def _key(pointer) -> int:
     return int(ffi.cast("uintptr_t", pointer))
 
 
-class RequestTask(CopyingTask):
+class RequestTask(CopyingTask[Any]):
     """A request in flight."""
 
     def prepare_reply(self, into: Parts, timeout: Optional[float]) -> None:
@@ -39,7 +41,7 @@ class RequestTask(CopyingTask):
             raise
 
 
-class ComchConnection:
+class ComchConnection(Single):
     """A connection of a Comm Channel, of a server or a client."""
 
     def __init__(self, comch: _Comch, conn) -> None:
@@ -68,7 +70,7 @@ class ComchConnection:
         """Its counters, by their names."""
         return members(lib.pier_comch_conn_get_counters, self.handle)
 
-    def send(self, data) -> Task:
+    def send(self, data) -> Task[None]:
         """Send a message: bytes, or another object with a buffer; copied.
 
         The task ends when the peer has it.
@@ -104,18 +106,18 @@ class ComchConnection:
         request.prepare_reply(into, timeout)
         return self._submit(request)
 
-    def receive(self) -> Change:
+    def receive(self) -> Change[bytes]:
         """Wait for the next message; the result is its bytes.
 
         Fails with the connection's error, or ENOTCONN.
         """
         return Next(self.engine, "receive", self._next_message)
 
-    def consumer(self) -> Change:
+    def consumer(self) -> Change[int]:
         """Wait for the peer's next new consumer; the result is its id."""
         return Next(self.engine, "consumer", self._next_consumer)
 
-    def writable(self) -> Change:
+    def writable(self) -> Change[None]:
         """Wait until a message can be sent after EAGAIN."""
         return Change(self.engine, "writable", self._look_writable)
 
@@ -155,6 +157,10 @@ class ComchConnection:
     def _ended(self) -> OSError:
         return self._error or error_of(-errno.ENOTCONN,
                                        "comch: the connection has ended")
+
+    def forget(self) -> None:
+        """Its context has ended, and with it the struct pier_comch_conn."""
+        self._conn = ffi.NULL
 
     # Callbacks.
 
@@ -210,6 +216,9 @@ class _Comch(Context):
         for data in list(getattr(self, "data", ())):
             data.close()
         super().close()
+        for connection in self.conns.values():      # if no callback has
+            connection.forget()
+        self.conns.clear()
 
     def connected(self, conn) -> ComchConnection:
         """A callback: messages may be sent."""
@@ -240,9 +249,9 @@ class ComchServer(_Comch):
 
     def __init__(self, engine: Engine, dev: Device, name: str,
                  rep: Optional[Representor] = None, **config: int) -> None:
-        comch = create(lib.pier_comch_create_server, dev.handle,
+        comch = create(lib.pier_comch_create_server, device_of(dev),
                        ffi.NULL if rep is None else rep.handle,
-                       name.encode())
+                       chars_of(name, "name"))
         self._requests: collections.deque = collections.deque()
         self.replies: dict[int, tuple] = {}     # memory that is being sent
         super().__init__(engine, comch, config)
@@ -253,15 +262,26 @@ class ComchServer(_Comch):
             lib.pier_py_comch_request_ended))
         self.start()
 
-    def connection(self) -> Change:
-        """Wait for the next client; the result is a ComchConnection."""
-        return Next(self.engine, "connection", lambda: (
-            self.fresh.popleft() if self.fresh else PENDING))
+    def connection(self) -> Change[ComchConnection]:
+        """Wait for the next client; the result is a ComchConnection.
 
-    def request(self) -> Change:
-        """Wait for the next request of any client: a ComchRequest."""
-        return Next(self.engine, "request", lambda: (
-            self._requests.popleft() if self._requests else PENDING))
+        Fails with ESHUTDOWN once the server is closed.
+        """
+        return Next(self.engine, "connection",
+                    lambda: self._first(self.fresh))
+
+    def request(self) -> Change[ComchRequest]:
+        """Wait for the next request of any client: a ComchRequest.
+
+        Fails with ESHUTDOWN once the server is closed.
+        """
+        return Next(self.engine, "request",
+                    lambda: self._first(self._requests))
+
+    def _first(self, queue: collections.deque) -> Any:
+        if queue:
+            return queue.popleft()
+        return PENDING if self.handle else None
 
     def requested(self, conn, request: int, data: bytes) -> None:
         """A callback: a client's request."""
@@ -290,8 +310,7 @@ class ComchRequest:
         Raises ESTALE, it has ended; EMSGSIZE, more than the client takes.
         """
         check(lib.pier_comch_reply(
-            self.conn.comch.handle, self._request, ffi.from_buffer(data),
-            len(memoryview(data).cast("B"))))
+            self.conn.comch.handle, self._request, *data_of(data)))
 
     @property
     def max_reply(self) -> int:
@@ -325,14 +344,13 @@ class ComchClient(_Comch):
 
     def __init__(self, engine: Engine, dev: Device, name: str,
                  address: Optional[str] = None, **config: int) -> None:
-        comch = create(lib.pier_comch_create_client, dev.handle,
-                       name.encode(),
-                       ffi.NULL if address is None else address.encode())
+        comch = create(lib.pier_comch_create_client, device_of(dev),
+                       chars_of(name, "name"), chars_of(address, "address"))
         super().__init__(engine, comch, config)
         self._dev = dev
         self.start()
 
-    def connection(self) -> Change:
+    def connection(self) -> Change[ComchConnection]:
         """Wait until it is connected; the result is a ComchConnection.
 
         Fails with the error of the attempt.

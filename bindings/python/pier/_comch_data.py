@@ -66,7 +66,7 @@ class _Data(Context):
         """Its counters, by their names."""
         return members(self._call("get_counters"), self.handle)
 
-    def ready(self) -> Change:
+    def ready(self) -> Change[None]:
         """Wait until it runs.  Fails with the reason why it does not."""
         return Change(self.engine, f"{self._kind} ready", self._look)
 
@@ -104,7 +104,7 @@ class ComchConsumer(_Data):
                          ffi.NULL if mmap is None else mmap.handle)
         self._mmap = mmap
 
-    def receive(self, dst: Parts = None) -> Task:
+    def receive(self, dst: Parts = None) -> Task[ComchData]:
         """Receive one message into dst; the result is a ComchData.
 
         Raises EINVAL, dst is not of the consumer's mmap.
@@ -133,7 +133,7 @@ class ComchProducer(_Data):
                  engine: Optional[Engine] = None, **config: int) -> None:
         super().__init__(conn, engine, config)
 
-    def send(self, src: Parts, consumer: int, imm: bytes = b"") -> Task:
+    def send(self, src: Parts, consumer: int, imm: bytes = b"") -> Task[None]:
         """Send the bytes of src, and imm, to that consumer of the peer.
 
         The task ends when they are in its buffer; until then it waits.

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Optional
 
 from ._callbacks import user_data
 from ._counters import numbers
+from ._data import data_of
 from ._errors import PierError, check, error_of, text
+from ._life import Closable
 from ._memory import Parts, pair, source, target
 from ._operation import PENDING, Change, Task
 from ._pier import ffi, lib
@@ -28,7 +30,7 @@ class ConnState(enum.IntEnum):
     ERROR = lib.PIER_CONN_ERROR
 
 
-class Connection:
+class Connection(Closable):
     """A connection to one peer; Rdma makes it.
 
     Sources and destinations are Mmaps, parts of them, mmap[START:STOP], or
@@ -39,7 +41,7 @@ class Connection:
 
     def __init__(self, rdma: Rdma, conn, descriptor: Optional[bytes] = None
                  ) -> None:
-        self._conn = conn
+        self._own = rdma.own(conn)
         self._ended: tuple = (None, "")
         self.rdma = rdma
         self.engine = rdma.engine
@@ -50,26 +52,28 @@ class Connection:
     @property
     def handle(self):
         """The struct pier_conn.  Raises ENOTCONN once closed."""
-        if not self._conn:
+        conn = self._own.pointer
+        if not conn:
             raise error_of(-errno.ENOTCONN, "the connection is closed")
-        return self._conn
+        return conn
 
     @property
     def state(self) -> ConnState:
         """Its state; RESET once closed."""
-        if self._conn == ffi.NULL:
+        if self._own.pointer == ffi.NULL:
             return ConnState.RESET
-        return ConnState(lib.pier_conn_state(self._conn))
+        return ConnState(lib.pier_conn_state(self._own.pointer))
 
     @property
     def error(self) -> Optional[PierError]:
         """The error that has ended it; None: there is none."""
-        if self._conn == ffi.NULL:
+        if self._own.pointer == ffi.NULL:
             return None
-        code = lib.pier_conn_error(self._conn)
+        conn = self._own.pointer
+        code = lib.pier_conn_error(conn)
         if not code:
             return None
-        return error_of(code, text(lib.pier_conn_error_text(self._conn)))
+        return error_of(code, text(lib.pier_conn_error_text(conn)))
 
     @property
     def is_alive(self) -> bool:
@@ -92,49 +96,46 @@ class Connection:
         check(lib.pier_conn_private_data(self.handle, ret, length))
         return ffi.unpack(ffi.cast("char *", ret[0]), length[0])
 
-    def connect(self, descriptor: bytes) -> Change:
+    def connect(self, descriptor: bytes) -> Change[Connection]:
         """Connect to the peer whose Rdma.export() made descriptor.
 
         The result is the connection.
         Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EISCONN, EHOSTUNREACH.
         """
-        check(lib.pier_rdma_connect(self.handle, ffi.from_buffer(descriptor),
-                                    len(descriptor)))
+        check(lib.pier_rdma_connect(self.handle, *data_of(descriptor)))
         return self.connected()
 
-    def accept(self, data: bytes = b"") -> Change:
+    def accept(self, data: bytes = b"") -> Change[Connection]:
         """Accept a client's request, with private data.
 
         The result is the connection.  Raises ECONNABORTED, EMSGSIZE.
         """
-        check(lib.pier_conn_accept(self.handle, ffi.from_buffer(data),
-                                   len(data)))
+        check(lib.pier_conn_accept(self.handle, *data_of(data)))
         return self.connected()
 
     def reject(self, data: bytes = b"") -> None:
         """Reject a client's request, with private data; it is closed then."""
-        check(lib.pier_conn_reject(self.handle, ffi.from_buffer(data),
-                                   len(data)))
-        self._conn = ffi.NULL
+        check(lib.pier_conn_reject(self.handle, *data_of(data)))
+        self.rdma.disown(self._own)
 
-    def connected(self) -> Change:
+    def connected(self) -> Change[Connection]:
         """Wait until it is connected; the result is the connection.
 
         Fails with the connection's error.
         """
         return Change(self.engine, "connect", self._look_connected)
 
-    def disconnected(self) -> Change:
+    def disconnected(self) -> Change[Optional[PierError]]:
         """Wait until it has ended: by this end, the peer, or a failure.
 
         The result is its error, or None.
         """
         return Change(self.engine, "disconnect", self._look_ended)
 
-    def disconnect(self) -> Change:
+    def disconnect(self) -> Change[Optional[PierError]]:
         """Say goodbye and end it; tasks in flight may complete first."""
-        if self._conn != ffi.NULL:
-            check(lib.pier_conn_disconnect(self._conn))
+        if self._own.pointer != ffi.NULL:
+            check(lib.pier_conn_disconnect(self._own.pointer))
         return self.disconnected()
 
     def close(self) -> None:
@@ -142,26 +143,25 @@ class Connection:
 
         It may be repeated.
         """
-        conn, self._conn = self._conn, ffi.NULL
-        lib.pier_conn_destroy(conn)
+        lib.pier_conn_destroy(self.rdma.disown(self._own))
         self.rdma.has_lost = True
         self.engine.hopes.add(self.rdma)
 
-    def send(self, src: Parts) -> Task:
+    def send(self, src: Parts) -> Task[None]:
         """Send the bytes of src, which complete a receive of the peer's."""
         conn = self.handle
         buf = source(self.engine, src)
         return Task.make(self.engine, lib.pier_rdma_task_send, (conn, buf),
                          (self, src), src=buf)
 
-    def send_imm(self, src: Parts, imm: int) -> Task:
+    def send_imm(self, src: Parts, imm: int) -> Task[None]:
         """The same with a number of 32 bits, the immediate."""
         conn, number = self.handle, socket.htonl(imm)
         buf = source(self.engine, src)
         return Task.make(self.engine, lib.pier_rdma_task_send_imm,
                          (conn, buf, number), (self, src), src=buf)
 
-    def read(self, src: Parts, dst: Parts) -> Task:
+    def read(self, src: Parts, dst: Parts) -> Task[int]:
         """Read the peer's memory src into dst.
 
         The result is the number of bytes: the smaller length of both.
@@ -169,23 +169,23 @@ class Connection:
         return self._copy(lib.pier_rdma_task_read, src, dst,
                           take=lib.pier_read_len)
 
-    def write(self, src: Parts, dst: Parts) -> Task:
+    def write(self, src: Parts, dst: Parts) -> Task[None]:
         """Write src into the peer's memory dst, from its first byte on."""
         return self._copy(lib.pier_rdma_task_write, src, dst)
 
-    def write_imm(self, src: Parts, dst: Parts, imm: int) -> Task:
+    def write_imm(self, src: Parts, dst: Parts, imm: int) -> Task[None]:
         """The same, and complete a receive of the peer's with a number."""
         return self._copy(lib.pier_rdma_task_write_imm, src, dst,
                           socket.htonl(imm))
 
-    def fetch_add(self, dst: Parts, add: int) -> Task:
+    def fetch_add(self, dst: Parts, add: int) -> Task[int]:
         """Add to the 8 bytes of the peer's memory dst.
 
         The result is the number before.
         """
         return self._atomic(lib.pier_rdma_task_fetch_add, dst, add)
 
-    def compare_swap(self, dst: Parts, compare: int, swap: int) -> Task:
+    def compare_swap(self, dst: Parts, compare: int, swap: int) -> Task[int]:
         """Replace the 8 bytes of the peer's memory dst if they are compare.
 
         The result is the number before: compare, if it was replaced.
@@ -193,11 +193,11 @@ class Connection:
         return self._atomic(lib.pier_rdma_task_compare_swap, dst, compare,
                             swap)
 
-    def event_get(self, event: RemoteSyncEvent) -> Task:
+    def event_get(self, event: RemoteSyncEvent) -> Task[int]:
         """Read the number of the peer's sync event: the result."""
         return self._get(lib.pier_rdma_task_remote_get, event)
 
-    def event_set(self, event: RemoteSyncEvent, value: int) -> Task:
+    def event_set(self, event: RemoteSyncEvent, value: int) -> Task[None]:
         """Set the number of the peer's sync event."""
         conn, remote = self.handle, event.handle
         word = self.rdma.words.take()
@@ -206,7 +206,7 @@ class Connection:
         return Task.make(self.engine, lib.pier_rdma_task_notify_set,
                          (conn, remote, buf), (self, word, event), src=buf)
 
-    def event_add(self, event: RemoteSyncEvent, value: int) -> Task:
+    def event_add(self, event: RemoteSyncEvent, value: int) -> Task[int]:
         """Add to it; the result is the number before."""
         return self._get(lib.pier_rdma_task_notify_add, event, value)
 
@@ -236,19 +236,9 @@ class Connection:
         """End it at once, without goodbye."""
         check(lib.pier_conn_abort(self.handle))
 
-    def __enter__(self) -> Connection:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
-
     def __del__(self) -> None:
-        if getattr(self, "_conn", ffi.NULL) != ffi.NULL:
+        if self._own.pointer != ffi.NULL:
             self.close()
-
-    def forget(self) -> None:
-        """Its context has ended, and with it the struct pier_conn."""
-        self._conn = ffi.NULL
 
     def state_changed(self, _prev: int, state: int) -> None:
         """A callback: messages that have arrived come first."""

@@ -6,20 +6,26 @@ import errno
 from typing import TYPE_CHECKING
 
 from ._callbacks import user_data
+from ._engine import engine_of
 from ._errors import error_of
+from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
     from ._engine import Engine
 
 
-class Context:
+class Context(Closable):
     """An object of pier that is started on an engine, and its life."""
 
     _obj = ffi.NULL
 
     def __init__(self, engine: Engine, obj, ctx, destroy) -> None:
-        self.engine = engine
+        try:
+            self.engine = engine_of(engine)
+        except TypeError:
+            destroy(obj)
+            raise
         self._obj = obj
         self._ctx = ctx
         self._destroy = destroy
@@ -32,7 +38,7 @@ class Context:
             error = error_of(err)
             self.close()
             raise error
-        self.engine.contexts.add(self)
+        self.engine.enter(self)
 
     @property
     def handle(self):
@@ -56,7 +62,8 @@ class Context:
     def close(self) -> None:
         """Stop it, which ends its tasks, and destroy it.
 
-        It may be repeated.
+        It may be repeated.  Raises EBUSY in a function of Func or Graph: it
+        stops then, but is still open.
         """
         if self._obj == ffi.NULL:
             return
@@ -65,13 +72,10 @@ class Context:
         self.engine.give_up_prepared(self)
         obj, self._obj = self._obj, ffi.NULL
         self._destroy(obj)
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        self.engine.leave(self)
+        self.engine.look_at_changes()
+        close_dropped()
 
     def __del__(self) -> None:
         if self._obj != ffi.NULL:
-            self.close()
+            drop(self.close, self.engine.dropped)

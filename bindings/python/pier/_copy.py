@@ -6,7 +6,9 @@ import threading
 from typing import TYPE_CHECKING, Any, Callable, NamedTuple, Optional, Union
 
 from ._callbacks import user_data
+from ._data import device_of
 from ._errors import check, configuration, create, error_of, text
+from ._life import Closable, close_dropped
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -23,7 +25,7 @@ class CopyResult(NamedTuple):
     broken: int     # of a server: clients that have ended with an error
 
 
-class Copy:
+class Copy(Closable):
     """Copies of files, pier_copy(3), between a server and clients.
 
     Calls block, but other threads of Python run, and Ctrl-C ends them.
@@ -58,7 +60,7 @@ class Copy:
                      resume * lib.PIER_COPY_RESUME |
                      once * lib.PIER_COPY_ONCE |
                      anywhere * lib.PIER_COPY_ANYWHERE)
-        self._copy = create(lib.pier_copy_create, dev.handle)
+        self._copy = create(lib.pier_copy_create, device_of(dev))
         check(lib.pier_copy_configure(self._copy, cfg))
         self._pointer = user_data(self)
         lib.pier_copy_set_callbacks(
@@ -110,12 +112,7 @@ class Copy:
             lib.pier_copy_stop(copy)    # the wait for it was interrupted
             thread.join()
         lib.pier_copy_destroy(copy)
-
-    def __enter__(self) -> Copy:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_copy", ffi.NULL) != ffi.NULL:

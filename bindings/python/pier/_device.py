@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import errno
-from typing import Optional
+from typing import Optional, Union
 
 from ._counters import numbers
+from ._data import chars_of
 from ._errors import PierError, create, error_of, text
 from ._info import DeviceInfo
-from ._memory import Access, Mmap
+from ._life import Closable, drop
+from ._memory import Access, Buffer, Mmap
 from ._pier import ffi, lib
 from ._rep import RepKind, RepresentorInfo, representors
 
 
-class Device:
+class Device(Closable):
     """An open device, pier_dev(3).
 
     name is a device ("rxe0", "mlx5_0:2"), a netdev or a PCI address; None:
@@ -23,8 +25,7 @@ class Device:
 
     def __init__(self, name: Optional[str] = None) -> None:
         self._dev = ffi.NULL
-        chars = ffi.NULL if name is None else name.encode()
-        self._dev = create(lib.pier_dev_open, chars)
+        self._dev = create(lib.pier_dev_open, chars_of(name, "name"))
 
     @property
     def handle(self):
@@ -60,7 +61,8 @@ class Device:
         """Descriptions of the representors of its switch, of kinds."""
         return representors(self, kinds)
 
-    def register(self, obj, access: int = Access.LOCAL_WRITE) -> Mmap:
+    def register(self, obj: Union[int, Buffer],
+                 access: int = Access.LOCAL_WRITE) -> Mmap:
         """Mmap(self, obj, access)."""
         return Mmap(self, obj, access)
 
@@ -84,9 +86,6 @@ class Device:
                            "and contexts: close them first")
         self._close()
 
-    def __enter__(self) -> Device:
-        return self
-
     # After an exception what is in use is closed with its last reference.
     def __exit__(self, *error) -> None:
         try:
@@ -97,7 +96,7 @@ class Device:
 
     def __del__(self) -> None:
         if getattr(self, "_dev", ffi.NULL) != ffi.NULL:
-            self._close()
+            drop(self.close)
 
     def _close(self) -> None:
         dev, self._dev = self._dev, ffi.NULL

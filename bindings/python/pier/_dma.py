@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from ._context import Context
+from ._data import device_of
 from ._errors import check, configuration, create
 from ._memory import Parts, pair
 from ._operation import Task
@@ -23,14 +24,14 @@ class Dma(Context):
 
     def __init__(self, dev: Device, engine: Engine, **config: int) -> None:
         cfg = configuration("dma", config)
-        dma = create(lib.pier_dma_create, dev.handle)
+        dma = create(lib.pier_dma_create, device_of(dev))
         super().__init__(engine, dma, lib.pier_dma_ctx(dma),
                          lib.pier_dma_destroy)
         self._dev = dev
         check(lib.pier_dma_configure(dma, cfg))
         self.start()
 
-    def copy(self, src: Parts, dst: Parts) -> Task:
+    def copy(self, src: Parts, dst: Parts) -> Task[None]:
         """Copy the bytes of src to the first bytes of dst.
 
         Fails with EMSGSIZE, more than dst has; EACCES; EINVAL.

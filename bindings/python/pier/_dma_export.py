@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 from typing import TYPE_CHECKING, Optional
 
+from ._data import device_of
 from ._errors import create, error_of
+from ._life import Closable, close_dropped
 from ._memory import Mmap
 from ._pier import ffi, lib
 from ._time import wait
@@ -14,7 +16,7 @@ if TYPE_CHECKING:
     from ._device import Device
 
 
-class DmaExport:
+class DmaExport(Closable):
     """An export of mmap, pier_dma_export(3): other processes copy it.
 
     mmap has Access.PEER_READ or Access.PEER_WRITE, and is not closed before
@@ -24,7 +26,7 @@ class DmaExport:
 
     def __init__(self, dev: Device, mmap: Mmap) -> None:
         self._export = create(lib.pier_dma_export_create, mmap.handle,
-                              dev.handle)
+                              device_of(dev))
         self._owners: Optional[tuple] = (mmap, dev)
 
     @property
@@ -54,12 +56,7 @@ class DmaExport:
         handle, self._export = self._export, ffi.NULL
         lib.pier_dma_export_destroy(handle)
         self._owners = None
-
-    def __enter__(self) -> DmaExport:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_export", ffi.NULL) != ffi.NULL:

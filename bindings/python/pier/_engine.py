@@ -10,6 +10,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
 from ._errors import create, error_of
+from ._life import Closable, close_dropped, drop
 from ._operation import Change, Operation, Task
 from ._pier import ffi, lib
 from ._time import limit_of, slice_of
@@ -23,7 +24,7 @@ POLL_NS = 100000    # before what is awaited suspends
 _engines: weakref.WeakSet = weakref.WeakSet()
 
 
-class Engine:
+class Engine(Closable):
     """A progress engine, pier_pe(3).
 
     All objects on it belong to one thread.  Work is done in calls that wait,
@@ -48,6 +49,8 @@ class Engine:
         self.changes: set[Change] = set()
         self.hopes: set[Rdma] = set()   # of which a connection may have ended
         self.contexts: weakref.WeakSet = weakref.WeakSet()
+        self._inside: set[int] = set()  # the ids of those, open ones
+        self.dropped: list = []         # close() of those, in a callback
         self.errors: list[BaseException] = []
         _engines.add(self)
 
@@ -165,10 +168,33 @@ class Engine:
         finally:
             self._resume()
 
+    def enter(self, context) -> None:
+        """An object of a struct pier_ctx was started."""
+        self.contexts.add(context)
+        self._inside.add(id(context))
+
+    def leave(self, context) -> None:
+        """It is closed."""
+        self.contexts.discard(context)
+        self._inside.discard(id(context))
+        close_dropped(self.dropped)     # which it may have kept from that
+
+    def look_at_changes(self) -> None:
+        """Something has happened: end what has waited for that."""
+        for change in list(self.changes):
+            change.look()
+            if change.has_ended:
+                self.changes.discard(change)
+
     def stop(self, context) -> None:
-        """Stop a struct pier_ctx, and take the tasks that have ended."""
+        """Stop a struct pier_ctx, and take the tasks that have ended.
+
+        Raises EBUSY in a callback: it stops, but has not yet.
+        """
         with self.driven_by_c():
-            lib.pier_ctx_stop_wait(context, -1)
+            err = lib.pier_ctx_stop_wait(context, -1)
+            if err == -errno.EBUSY:
+                raise error_of(err)
             self._drain()
 
     def give_up_prepared(self, context) -> None:
@@ -186,12 +212,14 @@ class Engine:
     def close(self) -> None:
         """Close the contexts on it, which ends their tasks, then the engine.
 
-        It may be repeated.
+        It may be repeated.  Raises EBUSY in a function of Func or Graph, as
+        the close() of each context: it stops then, but is still open.
         """
         if self._pe == ffi.NULL:
             return
         for context in list(self.contexts):
             context.close()
+        close_dropped(self.dropped)
         self.detach()
         self._drain()
         pe, self._pe = self._pe, ffi.NULL
@@ -199,24 +227,23 @@ class Engine:
         lib.pier_pe_destroy(pe)
         self._end_changes()
 
-    def __enter__(self) -> Engine:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
-
     def __del__(self) -> None:
         if getattr(self, "_pe", ffi.NULL) != ffi.NULL:
-            self.close()
+            drop(self._drop)
+
+    def _drop(self) -> None:
+        if self._inside:
+            raise error_of(-errno.EBUSY, "the engine has open contexts")
+        self.close()
 
     def _dispatch(self) -> None:
         self._drain()
+        if self.dropped:
+            close_dropped(self.dropped)
         while self.hopes:
             self.hopes.pop().look_for_hope()
-        for change in list(self.changes) if self.changes else ():
-            change.look()
-            if change.has_ended:
-                self.changes.discard(change)
+        if self.changes:
+            self.look_at_changes()
         if self.errors:
             raise self.errors.pop(0)
 
@@ -279,6 +306,13 @@ class Engine:
         self._armed = not err
         self._armed_at = time.monotonic_ns()
         return err
+
+
+def engine_of(engine: Any) -> Engine:
+    """engine.  Raises TypeError, it is none."""
+    if not isinstance(engine, Engine):
+        raise TypeError(f"engine is an Engine, not {type(engine).__name__}")
+    return engine
 
 
 def close_all() -> None:

@@ -29,7 +29,7 @@ class PierError(OSError):
     @property
     def code(self) -> int:
         """The negative number that C calls return."""
-        return -self.errno
+        return -(self.errno or 0)
 
     @property
     def name(self) -> str:
@@ -42,6 +42,8 @@ class PierError(OSError):
         return Scope(lib.pier_error_scope(self.code))
 
     def __str__(self) -> str:
+        if self.errno is None:      # the program has made it
+            return super().__str__()
         return f"{self.name}: {self.strerror}"
 
 

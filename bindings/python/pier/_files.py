@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from typing import NamedTuple, Optional, Union
 
+from ._data import data_of
 from ._errors import check, create, text
 from ._pier import ffi, lib
+from ._time import ms_of
 
 
 def describe(descriptor: bytes) -> str:
@@ -15,16 +17,14 @@ def describe(descriptor: bytes) -> str:
     Raises PIER_EDESC, PIER_EVERSION.
     """
     chars = ffi.new("char[]", 16384)
-    check(lib.pier_desc_print(ffi.from_buffer(descriptor), len(descriptor),
-                              chars, len(chars)))
+    check(lib.pier_desc_print(*data_of(descriptor), chars, len(chars)))
     return text(chars)
 
 
 def write_descriptor(path: Union[str, os.PathLike], descriptor: bytes
                      ) -> None:
     """Write a descriptor file at once, for this user alone to read."""
-    check(lib.pier_desc_write(os.fsencode(path), ffi.from_buffer(descriptor),
-                              len(descriptor)))
+    check(lib.pier_desc_write(os.fsencode(path), *data_of(descriptor)))
 
 
 def read_descriptor(path: Union[str, os.PathLike]) -> bytes:
@@ -41,9 +41,8 @@ def await_descriptor(path: Union[str, os.PathLike],
     Raises PierTimeoutError after timeout seconds.
     """
     ret = ffi.new("char[]", lib.PIER_DESC_MAX)
-    left = -1 if timeout is None else int(timeout * 1000 + 0.999)
-    return ffi.unpack(ret, check(lib.pier_desc_await(os.fsencode(path), left,
-                                                     ret)))
+    return ffi.unpack(ret, check(lib.pier_desc_await(
+        os.fsencode(path), ms_of(timeout), ret)))
 
 
 def set_log_level(level: Union[str, int]) -> None:

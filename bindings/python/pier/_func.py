@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Callable, Optional
 from ._callbacks import user_data
 from ._context import Context
 from ._errors import check, configuration, create
-from ._operation import Task
+from ._operation import R, R_co, Task
 from ._pier import lib
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ class Call:
         return 0
 
 
-class CallTask(Task):
+class CallTask(Task[R_co]):
     """A task whose error is the exception of its function."""
 
     def __init__(self, engine: Engine, task, owners: tuple,
@@ -76,7 +76,7 @@ class Func(Context):
         check(lib.pier_func_configure(func, cfg))
         self.start()
 
-    def call(self, function: Callable[..., Any], *args: Any) -> Task:
+    def call(self, function: Callable[..., R], *args: Any) -> Task[R]:
         """Call function(*args) in a round of the engine, on its thread.
 
         The result is what it returns, the error what it raises.  If it

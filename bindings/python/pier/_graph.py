@@ -27,7 +27,7 @@ class Node:
         self.what = what        # a context, a graph or a function
 
 
-class Instance(Task):
+class Instance(Task[dict]):
     """One run of a graph.  Its result: of each node, that of its task."""
 
     def __init__(self, graph: Graph, task, work: dict) -> None:

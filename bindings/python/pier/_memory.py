@@ -6,14 +6,21 @@ import builtins
 import enum
 import errno
 import mmap
-from typing import TYPE_CHECKING, Any, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Optional, Sequence, Sized, Union
 
+from ._data import data_of, device_of
 from ._errors import PierError, check, create, error_of
+from ._life import Closable, close_dropped, drop
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
+    import ctypes
     from ._device import Device
     from ._engine import Engine
+
+# An object that has the buffer protocol, for which there is no type before
+# Python 3.12: what has the protocol has a length, but for structures.
+Buffer = Union[Sized, "ctypes.Structure"]
 
 
 class Access(enum.IntFlag):
@@ -31,18 +38,18 @@ class Access(enum.IntFlag):
 _READS = Access.LOCAL_READ | Access.REMOTE_READ | Access.PEER_READ
 
 
-class Mmap:
+class Mmap(Closable):
     """A registered range of memory, pier_mmap(3).
 
     Mmap(dev, obj) registers the bytes of obj without a copy: a bytearray, an
     mmap, an array, a NumPy array, or another object that has the buffer
-    protocol and is contiguous.  While the mmap is open it exports obj's
+    protocol and is C-contiguous.  While the mmap is open it exports obj's
     buffer: Python frees and resizes it no sooner than close() returns.
     Mmap(dev, LENGTH) has zeroed memory of its own.
     """
 
-    def __init__(self, dev: Device, obj, access: int = Access.LOCAL_WRITE
-                 ) -> None:
+    def __init__(self, dev: Device, obj: Union[int, Buffer],
+                 access: int = Access.LOCAL_WRITE) -> None:
         self._bytes: Optional[memoryview] = None
         self._view: Any = None
         self._memory = None     # of pier's own: it goes with its last view
@@ -50,7 +57,7 @@ class Mmap:
         self._length = 0        # in bytes
         self._dev: Optional[Device] = dev
         if isinstance(obj, int):
-            obj = mmap.mmap(-1, obj)
+            obj = mmap.mmap(-1, obj) if obj else bytearray()
         self._register(dev, obj, access)
 
     # pylint: disable=too-many-arguments
@@ -70,11 +77,11 @@ class Mmap:
                      shared * lib.PIER_MMAP_SHARED |
                      (node is not None) * lib.PIER_MMAP_NODE)
         cfg.numa_node = node or 0
-        handle = create(lib.pier_mmap_alloc, dev.handle, length, cfg)
+        handle = create(lib.pier_mmap_alloc, device_of(dev), length, cfg)
         self = cls.adopt(dev, handle)
         self._memory = ffi.gc(
             ffi.cast("char *", lib.pier_mmap_addr(handle)),
-            lambda _: lib.pier_mmap_destroy(handle))
+            lambda _: _free(handle))
         self._bytes = memoryview(ffi.buffer(self._memory, length)).cast("B")
         return self
 
@@ -100,8 +107,8 @@ class Mmap:
         """
         return cls.adopt(dev, create(
             lib.pier_mmap_create_from_export,
-            ffi.NULL if dev is None else dev.handle,
-            ffi.from_buffer(descriptor), len(descriptor)))
+            ffi.NULL if dev is None else device_of(dev),
+            *data_of(descriptor)))
 
     @classmethod
     def from_dma_export(cls, dev: Optional[Device], descriptor: bytes) -> Mmap:
@@ -111,8 +118,8 @@ class Mmap:
         EPROTOTYPE, EHOSTUNREACH, EADDRNOTAVAIL.
         """
         return cls.adopt(dev, create(
-            lib.pier_dma_import, ffi.NULL if dev is None else dev.handle,
-            ffi.from_buffer(descriptor), len(descriptor)))
+            lib.pier_dma_import, ffi.NULL if dev is None else device_of(dev),
+            *data_of(descriptor)))
 
     @classmethod
     def adopt(cls, dev: Optional[Device], handle) -> Mmap:
@@ -178,16 +185,14 @@ class Mmap:
         """Revoke the registration and release the memory.
 
         It may be repeated.  Raises EBUSY, and stays open, while tasks in
-        flight use it.
+        flight use it, if it is local memory: a peer's is forgotten at once,
+        and the tasks go on.
         """
         if self._mmap == ffi.NULL:
             return
         if not self.is_remote:
             check(lib.pier_mmap_stop(self._mmap))
         self._destroy()
-
-    def __enter__(self) -> Mmap:
-        return self
 
     # After an exception what is in use is closed with its last reference.
     def __exit__(self, *error) -> None:
@@ -197,16 +202,22 @@ class Mmap:
             if error[0] is None:
                 raise
 
-    # What a task in flight uses is referenced by the engine, so that this is
-    # of one that no task uses.
+    # The engine refers to what a task in flight uses.  In a cycle with the
+    # engine this may come before the task has ended.
     def __del__(self) -> None:
         if getattr(self, "_mmap", ffi.NULL) != ffi.NULL:
-            self._destroy()
+            drop(self._drop)
+
+    def _drop(self) -> None:
+        if (not self.is_remote and
+                lib.pier_mmap_stop(self._mmap) == -errno.EBUSY):
+            raise error_of(-errno.EBUSY)
+        self._destroy()
 
     def _destroy(self) -> None:
         handle, self._mmap = self._mmap, ffi.NULL
         if self._memory is None:
-            lib.pier_mmap_destroy(handle)
+            _free(handle)
         self._release()
         self._memory = None
         self._dev = None
@@ -226,11 +237,16 @@ class Mmap:
             self._view = ffi.from_buffer("char[]", self._bytes,
                                          require_writable=writable)
             self._length = len(self._view)
-            self._mmap = create(lib.pier_mmap_map, dev.handle, self._view,
+            self._mmap = create(lib.pier_mmap_map, device_of(dev), self._view,
                                 self._length, access)
         except BaseException:
             self._release()
             raise
+
+
+def _free(handle) -> None:
+    lib.pier_mmap_destroy(handle)
+    close_dropped()
 
 
 class Buf:

@@ -5,18 +5,22 @@ from __future__ import annotations
 import asyncio
 import errno
 import warnings
-from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
+from typing import (TYPE_CHECKING, Any, Callable, Generator, Generic, Optional,
+                    TypeVar)
 
 from ._errors import check, error_of, text
+from ._life import Single
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
     from ._engine import Engine
 
-PENDING = object()
+PENDING: Any = object()
+R = TypeVar("R")        # the result
+R_co = TypeVar("R_co", covariant=True)
 
 
-class Operation:
+class Operation(Single, Generic[R_co]):
     """Something that has begun: wait() for it, or await it.
 
     Both return its result, or raise its error, and may be repeated.  A wait
@@ -43,7 +47,7 @@ class Operation:
         """Has it ended?  Does not drive the engine."""
         return self._over
 
-    def result(self) -> Any:
+    def result(self) -> R_co:
         """The result of what has ended.  Raises its error."""
         if not self._over:
             raise error_of(-errno.EINPROGRESS, "the operation has not ended")
@@ -52,7 +56,7 @@ class Operation:
             raise self._error
         return self._value
 
-    def wait(self, timeout: Optional[float] = None) -> Any:
+    def wait(self, timeout: Optional[float] = None) -> R_co:
         """Drive the engine until it has ended, and return its result.
 
         timeout is in seconds, None: without limit.
@@ -70,7 +74,7 @@ class Operation:
                            f"{self._name()}: not finished after {timeout} s")
         return self.result()
 
-    def __await__(self) -> Generator[Any, None, Any]:
+    def __await__(self) -> Generator[Any, None, R_co]:
         if not self._over:
             self._engine.attach()       # which may end it
         if not self._over:
@@ -115,14 +119,14 @@ class Operation:
                 future.set_result(None)
 
 
-class Change(Operation):
+class Change(Operation[R_co]):
     """A change that a function looks for whenever the engine has worked.
 
     The function returns PENDING, or the result, or raises the error.
     """
 
     def __init__(self, engine: Engine, name: str,
-                 look: Callable[[], Any]) -> None:
+                 look: Callable[[], R_co]) -> None:
         super().__init__(engine)
         self._look = look
         self._what = name
@@ -145,14 +149,14 @@ class Change(Operation):
         return self._what
 
 
-class Next(Change):
+class Next(Change[R_co]):
     """The next of a queue: nothing is taken before something waits for it.
 
     One that was given up, or cancelled, has taken nothing.
     """
 
     def __init__(self, engine: Engine, name: str,
-                 look: Callable[[], Any]) -> None:
+                 look: Callable[[], R_co]) -> None:
         Operation.__init__(self, engine)
         self._look = look
         self._what = name
@@ -168,7 +172,7 @@ class Next(Change):
         """Wake what awaits it, which then takes the next."""
         self._wake()
 
-    def __await__(self) -> Generator[Any, None, Any]:
+    def __await__(self) -> Generator[Any, None, R_co]:
         self._engine.attach()
         while not self.done():
             self._engine.changes.add(self)
@@ -180,7 +184,7 @@ class Next(Change):
         return self.result()
 
 
-class Task(Operation):
+class Task(Operation[R_co]):
     """A task of pier in flight.
 
     The engine holds it, and with it all memory that it uses, until it has
@@ -356,7 +360,7 @@ class Task(Operation):
                           RuntimeWarning, source=self)
 
 
-class CopyingTask(Task):
+class CopyingTask(Task[R_co]):
     """A task that copies bytes when it is submitted, the last of its owners.
 
     These are a cffi buffer: until then their object is not resized.
@@ -369,10 +373,10 @@ class CopyingTask(Task):
             self._owners = self._owners[:-1]
 
 
-class Receive(Task):
+class Receive(Task[R_co]):
     """A receive in flight of an RDMA context, the first of its owners."""
 
-    def wait(self, timeout: Optional[float] = None) -> Any:
+    def wait(self, timeout: Optional[float] = None) -> R_co:
         if not self._over:
             self._suspends()
         return super().wait(timeout)
@@ -383,7 +387,8 @@ class Receive(Task):
             self._engine.look_for_hope(self._owners[0])
 
 
-def prepare(method: Callable[..., Task], *args: Any, **options: Any) -> Task:
+def prepare(method: Callable[..., Task[R]], *args: Any, **options: Any
+            ) -> Task[R]:
     """The task of a method, as dma.copy, that is not submitted yet.
 
     It is for a node of a graph, or for its submit().

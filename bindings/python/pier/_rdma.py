@@ -10,11 +10,15 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._callbacks import user_data
 from ._conn import Connection
+from ._data import chars_of, data_of, device_of
+from ._engine import engine_of
 from ._errors import check, configuration, create, error_of
+from ._life import Closable, Own, close_dropped, drop
 from ._memory import Mmap, Parts, target
 from ._operation import PENDING, Change, Next, Receive, Task
 from ._pier import ffi, lib
 from ._sync_event import RemoteSyncEvent, SyncEvent
+from ._time import ms_of
 from ._words import Words
 
 if TYPE_CHECKING:
@@ -42,7 +46,7 @@ class Message:
         return self.length
 
 
-class Rdma:
+class Rdma(Closable):
     """A running RDMA context, pier_rdma(3): connections and receives.
 
     config has members of struct pier_rdma_config: Rdma(dev, engine,
@@ -52,15 +56,16 @@ class Rdma:
     def __init__(self, dev: Device, engine: Engine, **config: int) -> None:
         self._rdma = ffi.NULL
         self.dev = dev
-        self.engine = engine
+        self.engine = engine_of(engine)
         self.words = Words(dev)
         self._conns: weakref.WeakValueDictionary = (
             weakref.WeakValueDictionary())
         self.has_lost = False       # a connection since the last was made
         self._requests: collections.deque = collections.deque()
-        self._listeners: weakref.WeakSet = weakref.WeakSet()
+        self._owned: set[Own] = set()       # by connections and listeners
+        self._listening: set[Own] = set()   # of these, those of listeners
         cfg = configuration("rdma", config)
-        self._rdma = create(lib.pier_rdma_create, dev.handle)
+        self._rdma = create(lib.pier_rdma_create, device_of(dev))
         try:
             check(lib.pier_rdma_configure(self._rdma, cfg))
             check(lib.pier_ctx_start(self._ctx(), engine.handle))
@@ -68,7 +73,7 @@ class Rdma:
             self.close()
             raise
         lib.pier_ctx_set_user_data(self._ctx(), user_data(self))
-        engine.contexts.add(self)
+        engine.enter(self)
 
     @property
     def handle(self):
@@ -95,7 +100,7 @@ class Rdma:
         return self._adopt(conn[0], descriptor)
 
     def connect(self, peer: str, port: int = 0, data: bytes = b"",
-                **config: Any) -> Change:
+                **config: Any) -> Change[Connection]:
         """Connect to the listener at peer, "HOST" or "HOST:PORT".
 
         data is private data for it; config has members of struct
@@ -104,14 +109,11 @@ class Rdma:
         """
         source = config.pop("source", None)
         cfg = configuration("connect", config)
-        texts = [ffi.new("char[]", peer.encode()), ffi.from_buffer(data)]
-        cfg.peer = texts[0]
+        texts = [chars_of(peer, "peer"), chars_of(source, "source")]
+        cfg.peer, cfg.source = texts
         cfg.port = port
-        cfg.data = texts[1]
-        cfg.data_len = len(data)
-        if source is not None:
-            texts.append(ffi.new("char[]", source.encode()))
-            cfg.source = texts[2]
+        private, cfg.data_len = data_of(data)
+        cfg.data = private
         conn = create(lib.pier_rdma_connect_to, self.handle, cfg)
         return self._adopt(conn).connected()
 
@@ -153,7 +155,7 @@ class Rdma:
                 value = ffi.new("char[]", value.encode())
                 texts.append(value)
             setattr(args, name, ffi.NULL if value is None else value)
-        args.timeout_ms = int(timeout * 1000)
+        args.timeout_ms = ms_of(timeout)
         conn = ffi.new("struct pier_conn **")
         remote = ffi.new(kind) if kind else ffi.NULL
         with self.engine.driven_by_c():
@@ -170,18 +172,17 @@ class Rdma:
         Raises EADDRINUSE, EADDRNOTAVAIL, EINVAL, EOPNOTSUPP.
         """
         cfg = configuration("listen", config)
-        chars = ffi.new("char[]", (address or "").encode())
+        chars = chars_of(address or "", "address")
         cfg.address = chars
         cfg.port = port
         none = ffi.NULL
         check(lib.pier_rdma_set_conn_callbacks(
             self.handle, lib.pier_py_conn_request, none, none, none))
-        listener = Listener(self, create(lib.pier_rdma_listen, self.handle,
-                                         cfg))
-        self._listeners.add(listener)
-        return listener
+        own = self.own(create(lib.pier_rdma_listen, self.handle, cfg))
+        self._listening.add(own)
+        return Listener(self, own)
 
-    def receive(self, dst: Parts) -> Task:
+    def receive(self, dst: Parts) -> Task[Message]:
         """Receive a message of any connection into dst; None: an empty one.
 
         The result is a Message.  When nothing can arrive any more, because
@@ -196,30 +197,28 @@ class Rdma:
     def close(self) -> None:
         """Say goodbye on its connections, end its tasks, and free it.
 
-        Waits for at most drain_ms.  It may be repeated.
+        Waits for at most drain_ms.  It may be repeated.  Raises EBUSY in a
+        function of Func or Graph: it stops then, but is still open.
         """
-        rdma, self._rdma = self._rdma, ffi.NULL
-        if rdma == ffi.NULL:
+        if self._rdma == ffi.NULL:
             return
-        for conn in list(self._conns.values()):
-            conn.forget()
-        for listener in list(self._listeners):
-            listener.forget()
-        self.engine.stop(lib.pier_rdma_ctx(rdma))
+        self.engine.stop(self._ctx())
+        rdma, self._rdma = self._rdma, ffi.NULL
+        for own in self._owned:
+            own.take()
+        self._owned.clear()
+        self._listening.clear()
         self.engine.give_up_prepared(self)
         lib.pier_rdma_destroy(rdma)
         self.words.close()
         self._requests.clear()
-
-    def __enter__(self) -> Rdma:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        self.engine.leave(self)
+        self.engine.look_at_changes()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_rdma", ffi.NULL) != ffi.NULL:
-            self.close()
+            drop(self.close, self.engine.dropped)
 
     def requested(self, conn) -> None:
         """A callback: a client requests a connection."""
@@ -231,7 +230,7 @@ class Rdma:
 
     def look_for_hope(self) -> None:
         """Once no connection is alive, receives that are waited for fail."""
-        if not self.has_lost or self._listeners:
+        if not self.has_lost or self._listening:
             return
         conns = list(self._conns.values())
         if any(conn.is_alive for conn in conns):
@@ -242,6 +241,18 @@ class Rdma:
         for task in list(self.engine.tasks.values()):
             if isinstance(task, Receive) and task.is_of(self):
                 task.lose(error)
+
+    def own(self, pointer) -> Own:
+        """A struct of an object that goes with that of this one."""
+        own = Own(pointer)
+        self._owned.add(own)
+        return own
+
+    def disown(self, own: Own) -> Any:
+        """Its object is closed: the pointer; NULL: it was before."""
+        self._owned.discard(own)
+        self._listening.discard(own)
+        return own.take()
 
     def _ctx(self):
         return lib.pier_rdma_ctx(self._rdma)
@@ -261,43 +272,39 @@ class Rdma:
                        conn, length // _IMM == lib.PIER_RECV_WRITE_IMM)
 
 
-class Listener:
+class Listener(Closable):
     """Accepts requests on a port; Rdma.listen() makes it."""
 
-    def __init__(self, rdma: Rdma, listener) -> None:
+    def __init__(self, rdma: Rdma, own: Own) -> None:
         self._rdma = rdma
-        self._listener = listener
+        self._own = own
 
     @property
     def port(self) -> int:
         """The port in use; 0: closed."""
-        if self._listener == ffi.NULL:
+        if self._own.pointer == ffi.NULL:
             return 0
-        return lib.pier_listener_port(self._listener)
+        return lib.pier_listener_port(self._own.pointer)
 
-    def request(self) -> Change:
+    def request(self) -> Change[Connection]:
         """Wait for the next request of a client of the context.
 
         The result is a Connection, to accept(), reject() or close().
+        Fails with ESHUTDOWN once the listener is closed.
         """
-        return Next(
-            self._rdma.engine, "request", self._rdma.next_request)
+        return Next(self._rdma.engine, "request", self._next)
+
+    def _next(self) -> Any:
+        request = self._rdma.next_request()
+        if request is PENDING and self._own.pointer == ffi.NULL:
+            raise error_of(-errno.ESHUTDOWN, "the listener is closed")
+        return request
 
     def close(self) -> None:
         """Accept no more requests.  It may be repeated."""
-        listener, self._listener = self._listener, ffi.NULL
-        lib.pier_listener_destroy(listener)
-
-    def forget(self) -> None:
-        """Its context has ended, and with it the struct pier_listener."""
-        self._listener = ffi.NULL
-
-    def __enter__(self) -> Listener:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        lib.pier_listener_destroy(self._rdma.disown(self._own))
+        self._rdma.engine.look_at_changes()
 
     def __del__(self) -> None:
-        if getattr(self, "_listener", ffi.NULL) != ffi.NULL:
+        if self._own.pointer != ffi.NULL:
             self.close()

@@ -6,7 +6,9 @@ import enum
 import errno
 from typing import TYPE_CHECKING
 
+from ._data import chars_of, device_of
 from ._errors import create, error_of, text
+from ._life import Closable
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -82,7 +84,7 @@ class RepresentorInfo:
         return f"<RepresentorInfo {self.port}>"
 
 
-class Representor:
+class Representor(Closable):
     """An open representor of dev, by its netdev, port, id or PCI address.
 
     Raises ENODEV.
@@ -90,8 +92,8 @@ class Representor:
 
     def __init__(self, dev: Device, name: str) -> None:
         self._rep = ffi.NULL
-        self._rep = create(lib.pier_rep_open_by_name, dev.handle,
-                           name.encode())
+        self._rep = create(lib.pier_rep_open_by_name, device_of(dev),
+                           chars_of(name, "name"))
 
     @property
     def handle(self):
@@ -110,12 +112,6 @@ class Representor:
         rep, self._rep = self._rep, ffi.NULL
         lib.pier_rep_close(rep)
 
-    def __enter__(self) -> Representor:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
-
     def __del__(self) -> None:
         if getattr(self, "_rep", ffi.NULL) != ffi.NULL:
             self.close()
@@ -125,7 +121,7 @@ def representors(dev: Device, kinds: int = RepKind.ALL
                  ) -> list[RepresentorInfo]:
     """Descriptions of the representors of the switch of dev."""
     replist = ffi.gc(create(lib.pier_replist_create,
-                            lib.pier_dev_info(dev.handle), kinds),
+                            lib.pier_dev_info(device_of(dev)), kinds),
                      lib.pier_replist_destroy)
     return [RepresentorInfo(lib.pier_replist_get(replist, i), replist)
             for i in range(lib.pier_replist_count(replist))]

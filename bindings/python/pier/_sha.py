@@ -43,7 +43,7 @@ class Sha(Context):
         self.start()
 
     def hash(self, src: Parts, dst: Parts,
-             algorithm: ShaAlgorithm = ShaAlgorithm.SHA_256) -> Task:
+             algorithm: ShaAlgorithm = ShaAlgorithm.SHA_256) -> Task[None]:
         """Write the digest of the bytes of src to the first bytes of dst.
 
         Fails with EMSGSIZE, more than dst has; EACCES; EOPNOTSUPP.

@@ -6,7 +6,9 @@ import errno
 from typing import TYPE_CHECKING, Optional
 
 from ._context import Context
+from ._data import data_of, device_of
 from ._errors import check, configuration, create, error_of
+from ._life import Closable, close_dropped
 from ._operation import Task
 from ._pier import ffi, lib
 from ._time import wait
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 ALL = 2 ** 64 - 1
 
 
-class SyncEvent:
+class SyncEvent(Closable):
     """A sync event of this process, of 64 bits, pier_sync_event(3).
 
     With a device other processes can use it: remote_publisher=True, they set
@@ -44,8 +46,8 @@ class SyncEvent:
         """
         self = cls.__new__(cls)
         self._dev = dev
-        self._event = create(lib.pier_sync_event_import_process, dev.handle,
-                             ffi.from_buffer(descriptor), len(descriptor))
+        self._event = create(lib.pier_sync_event_import_process,
+                             device_of(dev), *data_of(descriptor))
         check(lib.pier_sync_event_start(self._event))
         return self
 
@@ -114,12 +116,7 @@ class SyncEvent:
         """Stop it, and destroy it.  It may be repeated."""
         event, self._event = self._event, ffi.NULL
         lib.pier_sync_event_destroy(event)
-
-    def __enter__(self) -> SyncEvent:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_event", ffi.NULL) != ffi.NULL:
@@ -160,8 +157,8 @@ class SyncEventContext(Context):
         Raises PIER_EDESC, PIER_EVERSION, PIER_EKIND, EPROTOTYPE.
         """
         self = cls.__new__(cls)
-        event = create(lib.pier_sync_event_import_process, dev.handle,
-                       ffi.from_buffer(descriptor), len(descriptor))
+        event = create(lib.pier_sync_event_import_process, device_of(dev),
+                       *data_of(descriptor))
         self._begin(engine, dev, _configure(event, tasks=tasks))
         return self
 
@@ -184,28 +181,28 @@ class SyncEventContext(Context):
         """Add to the number, modulo 2^64; returns the number before."""
         return _add(self.handle, value)
 
-    def get(self) -> Task:
+    def get(self) -> Task[int]:
         """A task that reads the number: its result."""
         return self._update(lib.pier_sync_event_task_get)
 
-    def set(self, value: int) -> Task:
+    def set(self, value: int) -> Task[None]:
         """A task that sets the number."""
         return Task.make(self.engine, lib.pier_sync_event_task_set,
                          (self.handle, value), (self,))
 
-    def fetch_add(self, value: int) -> Task:
+    def fetch_add(self, value: int) -> Task[int]:
         """A task that adds to it; the result is the number before."""
         return self._update(lib.pier_sync_event_task_add, value)
 
-    def when_gt(self, value: int, mask: int = ALL) -> Task:
+    def when_gt(self, value: int, mask: int = ALL) -> Task[None]:
         """A task that ends when the number AND mask is greater."""
         return self._when(lib.pier_sync_event_task_wait_gt, value, mask)
 
-    def when_eq(self, value: int, mask: int = ALL) -> Task:
+    def when_eq(self, value: int, mask: int = ALL) -> Task[None]:
         """A task that ends when the number AND mask is equal to value."""
         return self._when(lib.pier_sync_event_task_wait_eq, value, mask)
 
-    def when_neq(self, value: int, mask: int = ALL) -> Task:
+    def when_neq(self, value: int, mask: int = ALL) -> Task[None]:
         """A task that ends when the number AND mask is not equal to it."""
         return self._when(lib.pier_sync_event_task_wait_neq, value, mask)
 
@@ -219,7 +216,7 @@ class SyncEventContext(Context):
                          (self,))
 
 
-class RemoteSyncEvent:
+class RemoteSyncEvent(Closable):
     """The event of an RDMA peer, whose export() made descriptor.
 
     Connection.event_get(), event_set() and event_add() use it.
@@ -229,8 +226,7 @@ class RemoteSyncEvent:
         self._event = ffi.NULL
         self._dev = dev
         self._event = create(lib.pier_sync_event_create_from_export,
-                             dev.handle, ffi.from_buffer(descriptor),
-                             len(descriptor))
+                             device_of(dev), *data_of(descriptor))
         check(lib.pier_sync_event_start(self._event))
 
     @classmethod
@@ -252,12 +248,7 @@ class RemoteSyncEvent:
         """Forget it; the peer's event remains.  It may be repeated."""
         event, self._event = self._event, ffi.NULL
         lib.pier_sync_event_destroy(event)
-
-    def __enter__(self) -> RemoteSyncEvent:
-        return self
-
-    def __exit__(self, *error) -> None:
-        self.close()
+        close_dropped()
 
     def __del__(self) -> None:
         if getattr(self, "_event", ffi.NULL) != ffi.NULL:
@@ -271,7 +262,7 @@ def _location(is_remote: bool) -> int:
 
 def _configured(dev: Optional[Device], publisher: bool, subscriber: bool,
                 tasks: int = 0):
-    handle = ffi.NULL if dev is None else dev.handle
+    handle = ffi.NULL if dev is None else device_of(dev)
     return _configure(create(lib.pier_sync_event_create), dev=handle,
                       publisher=_location(publisher),
                       subscriber=_location(subscriber), tasks=tasks)

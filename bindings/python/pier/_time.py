@@ -9,19 +9,33 @@ from typing import Callable, Optional
 from ._errors import check
 
 SLICE_MS = 100
+MAX_MS = 2 ** 31 - 1    # 24 days
 
 
 def limit_of(timeout: Optional[float]) -> Optional[float]:
     """When timeout seconds from now are over; None: never."""
-    return None if timeout is None else time.monotonic() + timeout
+    if timeout is None:
+        return None
+    limit = time.monotonic() + timeout
+    if limit != limit:
+        raise ValueError("a timeout is a number of seconds, not NaN")
+    return limit
 
 
 def slice_of(limit: Optional[float]) -> int:
     """The milliseconds of the next slice; 0: the time is over."""
     if limit is None:
         return SLICE_MS
-    left = int((limit - time.monotonic()) * 1000 + 0.999)
-    return max(0, min(left, SLICE_MS))
+    left = min((limit - time.monotonic()) * 1000 + 0.999, SLICE_MS)
+    return max(0, int(left))
+
+
+def ms_of(timeout: Optional[float]) -> int:
+    """The milliseconds of a wait that is one call of C; -1: without limit."""
+    limit = limit_of(timeout)
+    if limit is None or timeout is None:
+        return -1
+    return max(0, int(min(timeout * 1000 + 0.999, MAX_MS)))
 
 
 def wait(call: Callable[[int], int], timeout: Optional[float]) -> None:

@@ -6,11 +6,17 @@ import struct
 from typing import TYPE_CHECKING
 
 from ._memory import Buf, Mmap
+from ._pier import ffi
 
 if TYPE_CHECKING:
     from ._device import Device
 
 SLAB = 4096     # bytes that are registered at a time
+
+
+def number_of(value: int) -> int:
+    """A number of 64 bits.  Raises TypeError, OverflowError, as cffi does."""
+    return int(ffi.new("uint64_t *", value)[0])
 
 
 class Word:
@@ -26,7 +32,7 @@ class Word:
 
     def set(self, value: int) -> None:
         """Store a number in it."""
-        struct.pack_into("=Q", self.buf.view(), 0, value)
+        struct.pack_into("=Q", self.buf.view(), 0, number_of(value))
 
     def __del__(self) -> None:
         self._words.free.append(self.buf)

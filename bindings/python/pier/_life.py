@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The life of objects that own a struct of C."""
+from __future__ import annotations
+
+import errno
+from typing import Any, Callable, TypeVar
+
+from ._errors import PierError
+from ._pier import ffi
+
+T = TypeVar("T", bound="Closable")
+
+_dropped: list[Callable[[], None]] = []
+
+
+class Single:
+    """An object that has no copy: both would own the same struct."""
+
+    def __reduce_ex__(self, _protocol: Any) -> Any:
+        raise TypeError(f"a {type(self).__name__} is neither copied nor "
+                        "pickled")
+
+
+class Closable(Single):
+    """An object that is closed by `with`, or with its last reference."""
+
+    def close(self) -> None:
+        """Free what it owns.  It may be repeated."""
+        raise NotImplementedError
+
+    def __enter__(self: T) -> T:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
+
+
+class Own:
+    """A struct that its object owns, and that goes with another one's.
+
+    Both refer to this strongly: the garbage collector clears weak references
+    before it calls the first __del__ of a cycle.
+    """
+
+    __slots__ = ("pointer",)
+
+    def __init__(self, pointer) -> None:
+        self.pointer = pointer
+
+    def take(self) -> Any:
+        """The pointer, which is NULL from now on."""
+        pointer, self.pointer = self.pointer, ffi.NULL
+        return pointer
+
+
+def drop(close: Callable[[], None], dropped: list = _dropped) -> None:
+    """Of a __del__: close() now, or, while that raises EBUSY, later.
+
+    The garbage collector calls the __del__ of a cycle in any order, that of a
+    device before those of what is on it.
+    """
+    try:
+        close()
+    except PierError as error:
+        if error.errno != errno.EBUSY:
+            raise
+        dropped.append(close)
+
+
+def close_dropped(dropped: list = _dropped) -> None:
+    """Something was closed: close what was dropped and has no user left."""
+    for _ in range(len(dropped)):
+        try:
+            close = dropped.pop(0)
+        except IndexError:      # another thread has it
+            return
+        drop(close, dropped)

@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The life of objects: no copies, cycles of garbage, close() and its time."""
+import array
+import asyncio
+import copy
+import errno
+import os
+import pickle
+import subprocess
+import sys
+
+import pier
+from tap import LIMIT, fails, pair, run
+
+NAME = f"python life {os.getpid()}"
+
+CYCLE = """
+import gc
+import pier
+
+class Service:
+    pass
+
+def make():
+    it = Service()
+    it.dev, it.engine = pier.Device("soft_lo"), pier.Engine()
+    it.rdma = pier.Rdma(it.dev, it.engine)
+    it.what = what(it)
+    it.itself = it
+
+def what(it):
+    {what}
+
+for _ in range(10):
+    make()
+    gc.collect()
+    dev = pier.Device("soft_lo")
+    assert not dev.users(), dev.users()
+    dev.close()
+print("ended")
+"""
+
+FINALLY = """
+import errno
+import gc
+import pier
+
+def session(holder):
+    dev, engine = pier.Device("soft_lo"), pier.Engine()
+    rdma = pier.Rdma(dev, engine)
+    conn = rdma.export()
+    try:
+        yield
+    finally:
+        try:
+            conn.disconnect()
+            conn.send(None)
+        except pier.PierError as error:
+            assert error.errno == errno.ENOTCONN, error
+
+for _ in range(10):
+    holder = []
+    holder.append(session(holder))
+    next(holder[0])
+    del holder
+    gc.collect()
+print("ended")
+"""
+
+
+VIEW = """
+import pier
+
+def make():
+    dev = pier.Device("soft_lo")
+    return pier.Mmap.allocate(dev, 4096)[:].view()
+
+view = make()
+view[0] = 7
+assert view[0] == 7
+print("ended")
+"""
+
+
+def ends_quietly(text):
+    """The program ends, and prints no other line than that."""
+    done = subprocess.run([sys.executable, "-X", "dev", "-c", text],
+                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          timeout=5 * LIMIT, check=False)
+    assert done.returncode == 0, (done.returncode, done.stdout)
+    assert done.stdout == b"ended\n", done.stdout
+
+
+def cycle(what):
+    """A cycle with what, a device, an engine and a context is collected."""
+    ends_quietly(CYCLE.replace("{what}", what))
+
+
+def a_cycle_with_a_listener_is_collected():
+    cycle('return it.rdma.listen(address="127.0.0.1")')
+
+
+def a_cycle_with_a_connection_is_collected():
+    cycle("return it.rdma.export()")
+
+
+def a_cycle_with_contexts_is_collected():
+    cycle("return pier.Sha(it.engine), pier.Dma(it.dev, it.engine)")
+
+
+def a_cycle_with_a_comm_channel_is_collected():
+    cycle('return pier.ComchServer(it.engine, it.dev, "python life")')
+
+
+def a_cycle_with_a_receive_in_flight_is_collected():
+    cycle("return it.rdma.receive(pier.Mmap(it.dev, bytearray(64)))")
+
+
+def a_connection_is_used_by_a_finally_of_a_cycle():
+    ends_quietly(FINALLY)
+
+
+def a_view_outlives_its_device():
+    ends_quietly(VIEW)
+
+
+def nothing_that_owns_a_struct_is_copied():
+    with pair() as (one, _):
+        rdma = one.rdma
+        with rdma.dev.register(64) as mem, pier.Func(rdma.engine) as func, \
+                rdma.listen(address="127.0.0.1") as listener, \
+                pier.SyncEvent() as event:
+            for it in (rdma.dev, rdma.engine, rdma, mem, one, func, listener,
+                       event, func.call(int)):
+                for duplicate in (copy.copy, copy.deepcopy, pickle.dumps):
+                    try:
+                        duplicate(it)
+                    except TypeError as error:
+                        assert "neither copied" in str(error), error
+                        continue
+                    raise AssertionError(f"{type(it)} is copied")
+
+
+def what_is_closed_in_a_function_is_busy():
+    for which in range(4):
+        with pair() as (one, other), pier.Func(one.engine) as func, \
+                pier.Dma(one.rdma.dev, one.engine) as dma:
+            it = (one.rdma, dma, func, one.engine)[which]
+            fails(errno.EBUSY, func.call(it.close).wait, LIMIT)
+            assert it.handle and other.rdma.handle
+            it.close()
+            it.close()
+
+
+def what_is_dropped_in_a_function_is_closed_after_it():
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine, \
+            pier.Func(engine) as func:
+        dropped = [pier.Dma(dev, engine), pier.Rdma(dev, engine)]
+        assert dev.users() == 2, dev.users()
+        func.call(dropped.clear).wait(LIMIT)
+        engine.progress()
+        func.call(int).wait(LIMIT)
+        assert not dev.users(), dev.users()
+
+
+def ends_with(it, *waits):
+    """What waits for it, and what does once it is closed, is ESHUTDOWN."""
+    async def waited(wait):
+        return await wait()
+
+    async def main(wait):
+        waiting = asyncio.create_task(waited(wait))
+        await asyncio.sleep(0)
+        assert not waiting.done()
+        it.close()
+        await asyncio.wait_for(waiting, LIMIT)
+
+    fails(errno.ESHUTDOWN, lambda: asyncio.run(main(waits[0])))
+    for wait in waits:
+        fails(errno.ESHUTDOWN, wait().wait, LIMIT)
+
+
+def a_wait_ends_with_its_listener():
+    with pair() as (one, _):
+        with one.rdma.listen(address="127.0.0.1") as listener:
+            ends_with(listener, listener.request)
+
+
+def a_wait_ends_with_the_context_of_its_listener():
+    with pair() as (one, _):
+        listener = one.rdma.listen(address="127.0.0.1")
+        ends_with(one.rdma, listener.request)
+
+
+def a_wait_ends_with_its_comm_channel():
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine:
+        for first in range(2):
+            with pier.ComchServer(engine, dev, NAME) as server:
+                waits = [server.connection, server.request]
+                ends_with(server, waits[first], waits[1 - first])
+
+
+def private_data_is_bytes_of_items_of_any_size():
+    data = array.array("I", [1, 2, 3])
+    with pair() as (one, other):
+        with one.rdma.listen(address="127.0.0.1") as listener:
+            connecting = other.rdma.connect("127.0.0.1", listener.port, data)
+            request = listener.request().wait(LIMIT)
+            assert request.private_data == data.tobytes()
+            request.accept(data)
+            conn = connecting.wait(LIMIT)
+            assert conn.private_data == data.tobytes()
+
+
+run(a_cycle_with_a_listener_is_collected,
+    a_cycle_with_a_connection_is_collected,
+    a_cycle_with_contexts_is_collected,
+    a_cycle_with_a_comm_channel_is_collected,
+    a_cycle_with_a_receive_in_flight_is_collected,
+    a_connection_is_used_by_a_finally_of_a_cycle,
+    a_view_outlives_its_device,
+    nothing_that_owns_a_struct_is_copied,
+    what_is_closed_in_a_function_is_busy,
+    what_is_dropped_in_a_function_is_closed_after_it,
+    a_wait_ends_with_its_listener,
+    a_wait_ends_with_the_context_of_its_listener,
+    a_wait_ends_with_its_comm_channel,
+    private_data_is_bytes_of_items_of_any_size)
