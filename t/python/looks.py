@@ -187,6 +187,17 @@ def an_aborted_connection_says_no_goodbye():
         assert not one.is_alive and not one.reject_reason
 
 
+def a_connection_has_a_path():
+    with pair() as (one, other):
+        here, there = one.path(), other.path()
+        assert here.local_gid == there.peer_gid, (here, there)
+        assert len(here.local_gid) == 16 and here.mtu >= 256, here
+        assert here.local_qpn == there.peer_qpn, (here, there)
+        assert here.gid_index < len(one.rdma.dev.info.gids), here
+        assert one.transport == other.transport == "RoCE v2"
+        fails(errno.ENOTCONN, one.rdma.export().path)
+
+
 run(a_device_describes_itself,
     a_representor_is_opened,
     what_was_moved_is_counted,
@@ -196,4 +207,5 @@ run(a_device_describes_itself,
     the_log_has_a_level,
     long_replies_are_written_into_memory,
     memory_of_piers_own_lives_as_long_as_its_views,
-    an_aborted_connection_says_no_goodbye)
+    an_aborted_connection_says_no_goodbye,
+    a_connection_has_a_path)

@@ -18,7 +18,7 @@ from . import _callbacks
 from ._comch import (ComchClient, ComchConnection, ComchRequest,
                      ComchServer)
 from ._comch_data import ComchConsumer, ComchData, ComchProducer
-from ._conn import Connection, ConnState
+from ._conn import Connection, ConnPath, ConnState
 from ._copy import Copy, CopyResult
 from ._counters import ConnEvent, Counted, counters
 from ._device import Device, devices
@@ -46,7 +46,7 @@ __version__ = _text(_lib.pier_version())
 __all__ = [
     "AGAIN", "Access", "Buf", "Change", "ComchClient", "ComchConnection",
     "ComchConsumer", "ComchData", "ComchProducer", "ComchRequest",
-    "ComchServer", "ConnEvent", "ConnState", "Connection", "Copy",
+    "ComchServer", "ConnEvent", "ConnPath", "ConnState", "Connection", "Copy",
     "CopyResult", "Counted", "Device", "DeviceInfo", "Dma", "DmaExport",
     "Engine", "Feature", "Func", "Gid", "Graph", "Instance", "Limit",
     "Listener", "Message", "Mmap", "Node", "Operation",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import enum
 import errno
 import socket
-from typing import TYPE_CHECKING, Optional
+from typing import TYPE_CHECKING, NamedTuple, Optional
 
 from ._callbacks import user_data
 from ._counters import numbers
@@ -28,6 +28,17 @@ class ConnState(enum.IntEnum):
     INIT = lib.PIER_CONN_INIT
     CONNECTED = lib.PIER_CONN_CONNECTED
     ERROR = lib.PIER_CONN_ERROR
+
+
+class ConnPath(NamedTuple):
+    """The path of a connection; pier_conn(3)."""
+
+    local_gid: bytes
+    peer_gid: bytes
+    local_qpn: int
+    peer_qpn: int
+    mtu: int            # of the path, in bytes
+    gid_index: int      # of local_gid
 
 
 class Connection(Closable):
@@ -224,6 +235,19 @@ class Connection(Closable):
     def local_address(self) -> str:
         """This end's address; "" if it is not known."""
         return text(lib.pier_conn_local_address(self.handle))
+
+    def path(self) -> ConnPath:
+        """Its GIDs, QPNs and MTU.  Raises ENOTCONN, not known yet."""
+        ret = ffi.new("struct pier_conn_path *")
+        check(lib.pier_conn_path(self.handle, ret))
+        return ConnPath(bytes(ret.local_gid), bytes(ret.peer_gid),
+                        ret.local_qpn, ret.peer_qpn, ret.mtu, ret.gid_index)
+
+    @property
+    def transport(self) -> str:
+        """"RoCE v2" and the like, once the path is known."""
+        return text(lib.pier_transport_name(
+            lib.pier_conn_transport(self.handle)))
 
     def counters(self) -> dict[str, int]:
         """Its counters, by their names, and the size of its window.
