@@ -175,7 +175,7 @@ public:
 	virtual void other() { others++; }	/* of the program alone */
 };
 
-static void requests_are_refused_when_events_without_them_are_set()
+static void a_server_takes_no_requests_once_its_events_are_without_them()
 {
 	channel c;
 	silent events;
@@ -185,7 +185,7 @@ static void requests_are_refused_when_events_without_them_are_set()
 	auto task = c.client.conn().request("who", reply,
 					    sizeof(reply)).value();
 
-	IS(task.run(LIMIT_MS).code(), -EREMOTEIO);
+	IS(task.run(LIMIT_MS).code(), -EOPNOTSUPP);
 	IS(events.others, 0);
 	IS(c.at_server.request, 0);
 	c.server.set_events(c.at_server).or_throw();
@@ -227,7 +227,7 @@ int main()
 	TEST(a_long_reply_is_written_into_the_buffer_of_its_request);
 	TEST(a_refused_request_fails);
 	TEST(a_message_goes_from_a_producer_to_a_consumer);
-	TEST(requests_are_refused_when_events_without_them_are_set);
+	TEST(a_server_takes_no_requests_once_its_events_are_without_them);
 	TEST(a_client_without_a_server_has_the_reason);
 	TEST(the_end_of_a_connection_is_reported);
 	return tap_done();

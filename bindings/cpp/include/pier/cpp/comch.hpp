@@ -100,16 +100,6 @@ inline status set_request(task_ref taken, bytes msg, void *reply = nullptr,
 					   reply, size);
 }
 
-namespace detail {
-
-inline void comch_requested(struct pier_comch_conn *conn,
-			    std::uint64_t request, const void *msg,
-			    std::size_t len, void *arg) noexcept;
-inline void comch_request_ended(pier_comch *, std::uint64_t request,
-				int status, void *arg) noexcept;
-
-} /* namespace detail */
-
 /* What a server or client reports; as ctx_events. */
 class comch_events : public ctx_events {
 public:
@@ -128,33 +118,18 @@ public:
 
 protected:
 	~comch_events() = default;
-
-private:
-	/* Those of request_events, for which these were set. */
-	virtual void requested(comch_conn from, std::uint64_t request,
-			       bytes) noexcept
-	{
-		pier_comch_refuse(from.comch(), request);
-	}
-	virtual void request_ended(std::uint64_t, int) noexcept { }
-
-	friend void detail::comch_requested(struct pier_comch_conn *,
-					    std::uint64_t, const void *,
-					    std::size_t, void *) noexcept;
-	friend void detail::comch_request_ended(pier_comch *, std::uint64_t,
-						int, void *) noexcept;
 };
 
 /* What a server reports that replies to requests. */
 class request_events : public comch_events {
 public:
 	/* @msg is valid until @request is replied to, or has ended. */
-	void requested(comch_conn conn, std::uint64_t request,
-		       bytes msg) noexcept override = 0;
+	virtual void requested(comch_conn conn, std::uint64_t request,
+			       bytes msg) noexcept = 0;
 
 	/* Its reply was sent, or the negative error @status. */
-	void request_ended(std::uint64_t /* request */,
-			   int /* status */) noexcept override { }
+	virtual void request_ended(std::uint64_t /* request */,
+				   int /* status */) noexcept { }
 
 protected:
 	~request_events() = default;
@@ -218,8 +193,8 @@ public:
 	}
 
 	/*
-	 * The user data of the context is taken by @events.  Those without
-	 * requests refuse them.
+	 * The user data of the context is taken by @events.  A server whose
+	 * events are without requests takes none.
 	 */
 	void set_events(comch_events &events) const noexcept;
 	status set_events(request_events &events) const noexcept;
@@ -286,19 +261,21 @@ inline void comch_requested(struct pier_comch_conn *conn,
 			    std::uint64_t request, const void *msg,
 			    std::size_t len, void *arg) noexcept
 {
-	events_of<comch_events>(arg)->requested(conn, request, { msg, len });
+	events_of<request_events>(arg)->requested(conn, request, { msg, len });
 }
 
 inline void comch_request_ended(pier_comch *, std::uint64_t request,
 				int status, void *arg) noexcept
 {
-	events_of<comch_events>(arg)->request_ended(request, status);
+	events_of<request_events>(arg)->request_ended(request, status);
 }
 
 } /* namespace detail */
 
 inline void comch_ref::set_events(comch_events &events) const noexcept
 {
+	/* A client has none: that fails, and changes nothing. */
+	pier_comch_set_request_callbacks(c_, nullptr, nullptr);
 	simple_ctx_ref(ctx().get()).set_events(events);
 	pier_comch_set_callbacks(
 		c_, detail::comch_event<&comch_events::connected>,
@@ -312,12 +289,13 @@ inline void comch_ref::set_events(comch_events &events) const noexcept
 
 inline status comch_ref::set_events(request_events &events) const noexcept
 {
-	status ret = pier_comch_set_request_callbacks(
-		c_, detail::comch_requested, detail::comch_request_ended);
+	status ret = pier_comch_set_request_callbacks(c_, nullptr, nullptr);
 
-	if (ret)
-		set_events(static_cast<comch_events &>(events));
-	return ret;
+	if (!ret)
+		return ret;
+	set_events(static_cast<comch_events &>(events));
+	return pier_comch_set_request_callbacks(c_, detail::comch_requested,
+						detail::comch_request_ended);
 }
 
 } /* namespace pier */
