@@ -293,16 +293,19 @@ static void a_group_has_two_ports_but_on_lo(void)
 	IS(send_one(100), 0);
 	IS(a->ep->counters->tx_packets, sent + 3);
 	OK(softpair_idle(pair));
+	OK(pier__soft_group_detach(to, &way.dst));
 	close_pair();
 }
 
 /* What has a QPN of a RoCE device, not what has one of a soft device. */
 static void a_roce_device_reaches_a_group_at_its_port(void)
 {
+	struct in6_addr soft_group;
 	struct soft_io *io;
 	uint32_t qpn;
 
 	open_group();
+	soft_group = way.dst;
 	io = vnet_node(&pair->net, "239.1.1.2", ROCE_UDP_PORT);
 	vnet_attach(io, b->ep);
 	pier__soft_ep_add_io(b->ep, io);
@@ -317,6 +320,8 @@ static void a_roce_device_reaches_a_group_at_its_port(void)
 	IS(send_one(100), 0);
 	check_arrival(100);
 	from->qpn = qpn;
+	OK(pier__soft_group_detach(to, &way.dst));
+	OK(pier__soft_group_detach(to, &soft_group));
 	close_pair();
 }
 
