@@ -62,7 +62,26 @@ a_wrong_command_line_is_status_2()
 	status 2 "$pier" doctor a b && says "$tmp/err" '"b"' &&
 		status 2 "$pier" doctor host:99999 &&
 		says "$tmp/err" "host:99999" &&
+		status 2 "$pier" doctor a b c && says "$tmp/err" '"b": at' &&
 		status 2 "$pier" doctor --no
+}
+
+# refused OPERAND REASON
+refused()
+{
+	status 2 "$pier" doctor "$1" && says "$tmp/err" "\"$1\": $2"
+}
+
+a_wrong_operand_has_its_reason()
+{
+	for operand in 127.0.0.1:0 "[::1]:99999" localhost:x host: "[::1]:" \
+	    0 99999; do
+		refused "$operand" "a port is 1 to 65535" || return 1
+	done
+	for operand in "" :7000 7000 "[]:7000"; do
+		refused "$operand" "there is no HOST" || return 1
+	done
+	refused "$(printf '%0128d' 0)" "HOST[:PORT] has at most 127 characters"
 }
 
 devices_are_listed_and_one_is_chosen()
@@ -443,6 +462,7 @@ run findings_are_counted
 run each_warning_and_error_has_a_remedy
 run it_is_text_too_of_80_columns
 run a_wrong_command_line_is_status_2
+run a_wrong_operand_has_its_reason
 run devices_are_listed_and_one_is_chosen
 run a_device_that_is_down_is_reported
 run without_an_active_device_none_is_chosen

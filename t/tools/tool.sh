@@ -380,10 +380,13 @@ info_takes_one_process_and_only_for_counters()
 
 counters_are_of_one_process_or_all()
 {
-	for words in 0 x "-- -3" "1 2" 99999999999; do
+	for words in 0 x "-- -3" 99999999999; do
 		status 2 "$pier" counters $words &&
-			says "$tmp/err" "one process id" || return 1
+			says "$tmp/err" "\"${words#-- }\": a process id is 1" ||
+			return 1
 	done
+	status 2 "$pier" counters 1 2 &&
+		says "$tmp/err" '"2": at most one process id' || return 1
 	status 1 "$pier" counters -d no_such0 &&
 		says "$tmp/err" "pier counters: " no_such0
 }
