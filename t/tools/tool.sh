@@ -313,7 +313,8 @@ counters_are_of_what_processes_do()
 	wait $side_a $side_b
 	[ $held -eq 0 ] || return 1
 	status 1 "$pier" info --counters $side_a &&
-		says "$tmp/err" "process $side_a has no soft device" &&
+		says "$tmp/err" "process $side_a does not run" \
+			PIER_COUNTERS_DIR &&
 		status 0 "$pier" info --counters &&
 		! grep "^$side_b " "$tmp/out" &&
 		[ -z "$(find /dev/shm -name "pier.*.$side_b.*")" ] || {
