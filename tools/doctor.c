@@ -20,6 +20,10 @@ static void (*const checks[])(struct doctor *d) = {
 static void (*const path_checks[])(struct doctor *d) = {
 	doctor_choice,
 	doctor_rp_filter,
+};
+
+/* Those that send packets, from the device that was chosen. */
+static void (*const packet_checks[])(struct doctor *d) = {
 	doctor_path_probe,	/* first: hosts send few ICMP messages */
 	doctor_answer,
 	doctor_path_mtu,
@@ -49,10 +53,13 @@ static int examine(struct doctor *d, struct doctor_path *path, int as_json)
 
 	d->findings = json_array();
 	doctor_devices(d);
-	if (path && d->info && doctor_path_find(d, path))
+	if (path && d->info && !d->unusable && doctor_path_find(d, path))
 		d->path = path;
 	for (size_t i = 0; d->path && i < COUNT(path_checks); i++)
 		path_checks[i](d);
+	for (size_t i = 0; d->path && !d->unusable && i < COUNT(packet_checks);
+	     i++)
+		packet_checks[i](d);
 	for (size_t i = 0; i < COUNT(checks); i++)
 		checks[i](d);
 	status = worst(d);

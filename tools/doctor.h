@@ -54,6 +54,8 @@ struct doctor {
 	struct pier_devlist *devs;	/* NULL: there is no list */
 	const struct pier_devinfo *info;	/* the device that programs */
 				/* would use, or NULL */
+	bool unusable;		/* the device or GID: nothing is sent to */
+				/* the host */
 	bool answers;		/* the host, in messages of many packets */
 	struct doctor_path *path;	/* to "host", or NULL: there is none */
 };

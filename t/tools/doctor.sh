@@ -95,6 +95,19 @@ devices_are_listed_and_one_is_chosen()
 	doctor && found "chosen_device ok" "named by PIER_DEVICE"
 }
 
+a_gid_that_the_device_lacks_is_reported()
+{
+	ip addr add 10.66.0.1/32 dev lo && doctor -d soft_lo -g 99 &&
+		[ $status -eq 3 ] && found "chosen_gid error" \
+			"soft_lo has no GID index 99" "-g 0 to " \
+			"pier info -d soft_lo" &&
+		doctor -d soft_lo -g 99 127.0.0.1 && lacks answer &&
+		lacks choice && lacks path_mtu && found "chosen_gid error"
+	held=$?
+	ip addr del 10.66.0.1/32 dev lo
+	[ $held -eq 0 ] && doctor -d soft_lo -g 0 && lacks chosen_gid
+}
+
 a_device_that_is_down_is_reported()
 {
 	two_hosts && ip link set near0 down && doctor -d soft_near0 &&
@@ -464,6 +477,7 @@ run it_is_text_too_of_80_columns
 run a_wrong_command_line_is_status_2
 run a_wrong_operand_has_its_reason
 run devices_are_listed_and_one_is_chosen
+run a_gid_that_the_device_lacks_is_reported
 run a_device_that_is_down_is_reported
 run without_an_active_device_none_is_chosen
 run no_rdma_device_is_no_fault

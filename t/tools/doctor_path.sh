@@ -162,6 +162,17 @@ a_port_without_a_server_is_reported()
 			"pier ping --listen=7000"
 }
 
+# The host was sent nothing, so that a server there would not help.
+a_gid_that_does_not_lead_there_is_reported()
+{
+	two_hosts && ip addr add fd00:77::1/64 dev near0 nodad || return 1
+	index=$("$pier" info -d soft_near0 --json | jq '.devices[].gids[] |
+		select(.gid == "fd00:77::1") | .index') &&
+		doctor --timeout 2 -d soft_near0 -g "$index" 10.77.0.2 &&
+		found "answer error" "-g has to name one" &&
+		! grep "^answer.*--listen" "$tmp/lines"
+}
+
 a_firewall_that_rejects_is_reported()
 {
 	command -v nft >/dev/null || skip "there is no nft"
@@ -208,6 +219,7 @@ run a_connection_that_does_not_move_data_is_reported
 run the_mtu_of_a_router_is_reported
 run a_host_that_is_silent_is_reported
 run a_port_without_a_server_is_reported
+run a_gid_that_does_not_lead_there_is_reported
 run a_firewall_that_rejects_is_reported
 run another_server_accepts_or_rejects_the_connection
 tap_done
