@@ -60,7 +60,8 @@ a_device_that_does_not_lead_there_is_reported()
 {
 	two_hosts && doctor --timeout 1 -d soft_lo 10.77.0.2 &&
 		found "choice error" "soft_lo does not have 10.77.0.1" \
-			"-d soft_near0, or PIER_DEVICE=soft_near0"
+			"-d soft_near0, or PIER_DEVICE=soft_near0" &&
+		lacks path_mtu && lacks answer
 }
 
 a_strict_filter_of_another_way_is_reported()
@@ -92,6 +93,16 @@ packets_that_are_lost_for_their_length_are_reported()
 		found "path_mtu warning" "packets of 4192 bytes" \
 			"lost without a message" \
 			"ip link set near0 mtu 1500"
+}
+
+a_short_mtu_of_the_interface_is_not_proposed_again()
+{
+	two_hosts && in_far ip link set far0 mtu 1000 &&
+		doctor --timeout 1 -d soft_near0 10.77.0.2 &&
+		found "path_mtu warning" "packets of 1120 bytes" \
+			"lost without a message" \
+			"raise the MTU on the way to 1120 or more" &&
+		! grep "^path_mtu.*ip link set" "$tmp/lines"
 }
 
 an_end_with_a_smaller_mtu_is_no_fault()
@@ -214,6 +225,7 @@ run a_host_without_a_route_is_reported
 run a_device_that_does_not_lead_there_is_reported
 run a_strict_filter_of_another_way_is_reported
 run packets_that_are_lost_for_their_length_are_reported
+run a_short_mtu_of_the_interface_is_not_proposed_again
 run an_end_with_a_smaller_mtu_is_no_fault
 run a_connection_that_does_not_move_data_is_reported
 run the_mtu_of_a_router_is_reported
