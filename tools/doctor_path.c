@@ -36,6 +36,25 @@ static bool resolve(struct doctor *d, struct doctor_path *ret)
 	return true;
 }
 
+/* May it be the address of one host? */
+static bool check_address(struct doctor *d, const struct doctor_path *path)
+{
+	const char *fault = doctor_addr_fault(&path->peer);
+	json_t *finding;
+
+	if (!fault)
+		return true;
+	finding = doctor_add(d, "address", DOCTOR_ERROR, "%s %s",
+			     path->peer_text, fault);
+	tool_json_set(finding, "peer", tool_json_text(path->peer_text));
+	if (doctor_addr_lacks_netdev(&path->peer))
+		doctor_remedy(finding, "%s%%INTERFACE; ip -br link lists the "
+			      "interfaces", path->peer_text);
+	else
+		doctor_remedy(finding, "a unicast address of the host");
+	return false;
+}
+
 /* Have the same IP address? */
 static bool is_same(const union doctor_addr *a, const struct sockaddr *other)
 {
@@ -85,7 +104,7 @@ bool doctor_path_find(struct doctor *d, struct doctor_path *ret)
 	json_t *finding;
 	int err;
 
-	if (!resolve(d, ret))
+	if (!resolve(d, ret) || !check_address(d, ret))
 		return false;
 	err = route(ret);
 	if (err) {

@@ -50,6 +50,23 @@ a_name_that_is_not_known_is_reported()
 		found "name error" nowhere.invalid "getent hosts"
 }
 
+an_address_that_is_of_no_single_host_is_reported()
+{
+	for address in 0.0.0.0 :: 224.0.0.1 ff02::1 255.255.255.255; do
+		doctor $address && [ $status -eq 3 ] &&
+			found "address error" "$address is" \
+				"| a unicast address" &&
+			lacks route && lacks choice && lacks answer || return 1
+	done
+}
+
+a_link_local_address_has_its_interface()
+{
+	doctor fe80::1 && found "address error" "fe80::1 is link-local" \
+			"fe80::1%INTERFACE" &&
+		lacks route && doctor --timeout 1 fe80::1%lo && lacks address
+}
+
 a_host_without_a_route_is_reported()
 {
 	doctor 203.0.113.1 && found "route error" "no route to 203.0.113.1" \
@@ -221,6 +238,8 @@ run a_host_that_answers_is_reported
 run this_host_answers_too
 run what_is_waited_for_is_printed
 run a_name_that_is_not_known_is_reported
+run an_address_that_is_of_no_single_host_is_reported
+run a_link_local_address_has_its_interface
 run a_host_without_a_route_is_reported
 run a_device_that_does_not_lead_there_is_reported
 run a_strict_filter_of_another_way_is_reported
