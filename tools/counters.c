@@ -335,7 +335,8 @@ int tool_counters(int argc, char *argv[])
 	pid = tool_counters_pid(&args);
 	if (pid >= 0)
 		return print(device, pid, (enum tool_form)form);
-	tool_message("pier counters: \"%s\": at most one process id, or all",
-		     args.argv[0]);
+	tool_message("pier counters: \"%s\": %s", args.argv[args.argc > 1],
+		     args.argc > 1 ? "at most one process id, or all" :
+		     "a process id is 1 to 2147483647, or all");
 	return 2;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdio.h>
+#include <string.h>
 
 #include "doctor.h"
 
@@ -19,6 +20,10 @@ static void (*const checks[])(struct doctor *d) = {
 static void (*const path_checks[])(struct doctor *d) = {
 	doctor_choice,
 	doctor_rp_filter,
+};
+
+/* Those that send packets, from the device that was chosen. */
+static void (*const packet_checks[])(struct doctor *d) = {
 	doctor_path_probe,	/* first: hosts send few ICMP messages */
 	doctor_answer,
 	doctor_path_mtu,
@@ -48,10 +53,13 @@ static int examine(struct doctor *d, struct doctor_path *path, int as_json)
 
 	d->findings = json_array();
 	doctor_devices(d);
-	if (path && d->info && doctor_path_find(d, path))
+	if (path && d->info && !d->unusable && doctor_path_find(d, path))
 		d->path = path;
 	for (size_t i = 0; d->path && i < COUNT(path_checks); i++)
 		path_checks[i](d);
+	for (size_t i = 0; d->path && !d->unusable && i < COUNT(packet_checks);
+	     i++)
+		packet_checks[i](d);
 	for (size_t i = 0; i < COUNT(checks); i++)
 		checks[i](d);
 	status = worst(d);
@@ -65,18 +73,41 @@ static int examine(struct doctor *d, struct doctor_path *path, int as_json)
 	return status;
 }
 
+/* Is there a colon for a port, and none behind it? */
+static bool lacks_port(const char *text)
+{
+	size_t len = strlen(text);
+
+	return len && text[len - 1] == ':' &&
+	       (strchr(text, ':') == text + len - 1 ||
+		(len > 1 && text[len - 2] == ']'));
+}
+
+/* Split @text.  What is wrong with it; NULL: nothing. */
+static const char *split(const char *text, char host[TOOL_ADDRESS_MAX],
+			 uint32_t *port)
+{
+	if (strlen(text) >= TOOL_ADDRESS_MAX)
+		return "HOST[:PORT] has at most 127 characters";
+	if (tool_listen_at(text, host, port) || !*port || lacks_port(text))
+		return "a port is 1 to 65535";
+	return host[0] ? NULL : "there is no HOST in HOST[:PORT]";
+}
+
 /* The operand, if there is one.  2: it is invalid. */
 static int take_host(struct doctor *d, char host[TOOL_ADDRESS_MAX],
 		     struct doctor_path *path)
 {
+	const char *fault;
 	uint32_t port;
 
 	if (!d->args.argc)
 		return 0;
-	if (d->args.argc > 1 ||
-	    tool_listen_at(d->args.argv[0], host, &port) || !host[0] || !port) {
-		tool_message("pier doctor: \"%s\": at most one HOST[:PORT]",
-			     d->args.argv[d->args.argc - 1]);
+	fault = d->args.argc > 1 ? "at most one HOST[:PORT]" :
+				   split(d->args.argv[0], host, &port);
+	if (fault) {
+		tool_message("pier doctor: \"%s\": %s",
+			     d->args.argv[d->args.argc > 1], fault);
 		return 2;
 	}
 	d->host = d->args.argv[0];

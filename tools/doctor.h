@@ -54,6 +54,8 @@ struct doctor {
 	struct pier_devlist *devs;	/* NULL: there is no list */
 	const struct pier_devinfo *info;	/* the device that programs */
 				/* would use, or NULL */
+	bool unusable;		/* the device or GID: nothing is sent to */
+				/* the host */
 	bool answers;		/* the host, in messages of many packets */
 	struct doctor_path *path;	/* to "host", or NULL: there is none */
 };
@@ -93,6 +95,12 @@ socklen_t doctor_addr_len(const union doctor_addr *addr);
 const char *doctor_addr_text(const union doctor_addr *addr,
 			     char ret[DOCTOR_ADDR_TEXT]);
 void doctor_addr_set_port(union doctor_addr *addr, uint16_t port);
+
+/* Link-local, and the interface is not given. */
+bool doctor_addr_lacks_netdev(const union doctor_addr *addr);
+
+/* Why it is not the address of one host, as "is ..."; NULL: it is. */
+const char *doctor_addr_fault(const union doctor_addr *addr);
 
 /* The first address of @info that connections may choose. */
 bool doctor_own_addr(const struct pier_devinfo *info, union doctor_addr *ret);

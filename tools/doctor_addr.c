@@ -37,6 +37,28 @@ void doctor_addr_set_port(union doctor_addr *addr, uint16_t port)
 		addr->in6.sin6_port = htons(port);
 }
 
+bool doctor_addr_lacks_netdev(const union doctor_addr *addr)
+{
+	return addr->sa.sa_family == AF_INET6 && !addr->in6.sin6_scope_id &&
+	       IN6_IS_ADDR_LINKLOCAL(&addr->in6.sin6_addr);
+}
+
+const char *doctor_addr_fault(const union doctor_addr *addr)
+{
+	bool four = addr->sa.sa_family == AF_INET;
+	uint32_t ip = four ? ntohl(addr->in.sin_addr.s_addr) : 0;
+
+	if (doctor_addr_lacks_netdev(addr))
+		return "is link-local, and has no interface";
+	if (four ? !ip : IN6_IS_ADDR_UNSPECIFIED(&addr->in6.sin6_addr))
+		return "is no address of a host";
+	if (four ? IN_MULTICAST(ip) :
+		   IN6_IS_ADDR_MULTICAST(&addr->in6.sin6_addr))
+		return "is a multicast address";
+	return four && ip == INADDR_BROADCAST ? "is a broadcast address" :
+						NULL;
+}
+
 static void from_gid(const struct pier_gid *gid, union doctor_addr *ret)
 {
 	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };

@@ -68,11 +68,17 @@ static void add_silence(struct doctor *d, const struct ping *p,
 {
 	json_t *finding;
 
+	/* without an address of this end nothing was sent */
 	finding = doctor_add(d, "answer", DOCTOR_ERROR, "%s%s", p->reason,
-			     probed);
-	doctor_remedy(finding, "pier ping --listen=%u on %s, and a firewall "
-		      "that lets its UDP ports pass", d->path->port,
-		      d->path->host);
+			     p->source[0] ? probed : "");
+	if (!p->source[0])
+		doctor_remedy(finding, "pier info -d %s lists its GIDs; -g "
+			      "has to name one that reaches %s, or none",
+			      pier_devinfo_name(d->info), d->path->peer_text);
+	else
+		doctor_remedy(finding, "pier ping --listen=%u on %s, and a "
+			      "firewall that lets its UDP ports pass",
+			      d->path->port, d->path->host);
 }
 
 static void add_failure(struct doctor *d, const struct ping *p,

@@ -79,6 +79,35 @@ static void choose(struct doctor *d)
 		      tool_json_text(pier_devinfo_name(d->info)));
 }
 
+/* Has the chosen device the GID of -g? */
+static void check_gid(struct doctor *d)
+{
+	uint32_t low = UINT32_MAX, high = 0;
+	struct pier_gid gid;
+	json_t *finding;
+
+	for (size_t i = 0; !pier_devinfo_gid(d->info, i, &gid); i++) {
+		if (gid.index == (uint32_t)d->args.gid_index)
+			return;
+		low = gid.index < low ? gid.index : low;
+		high = gid.index > high ? gid.index : high;
+	}
+	d->unusable = true;
+	finding = doctor_add(d, "chosen_gid", DOCTOR_ERROR, "%s has no GID "
+			     "index %d, which -g names",
+			     pier_devinfo_name(d->info), d->args.gid_index);
+	tool_json_set(finding, "device",
+		      tool_json_text(pier_devinfo_name(d->info)));
+	tool_json_set(finding, "index", json_integer(d->args.gid_index));
+	if (low > high)
+		doctor_remedy(finding, "no -g; it has no GID at all");
+	else if (low == high)
+		doctor_remedy(finding, "-g %u, its only one", low);
+	else
+		doctor_remedy(finding, "-g %u to %u; pier info -d %s lists "
+			      "them", low, high, pier_devinfo_name(d->info));
+}
+
 void doctor_devices(struct doctor *d)
 {
 	if (pier_devlist_create(&d->devs)) {
@@ -89,4 +118,6 @@ void doctor_devices(struct doctor *d)
 		add_device(d, pier_devlist_get(d->devs, i));
 	add_missing(d);
 	choose(d);
+	if (d->info && d->args.gid_index >= 0)
+		check_gid(d);
 }

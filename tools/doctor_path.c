@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <ifaddrs.h>
+#include <net/if.h>
 #include <netdb.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "doctor.h"
@@ -32,6 +34,25 @@ static bool resolve(struct doctor *d, struct doctor_path *ret)
 	freeaddrinfo(list);
 	doctor_addr_text(&ret->peer, ret->peer_text);
 	return true;
+}
+
+/* May it be the address of one host? */
+static bool check_address(struct doctor *d, const struct doctor_path *path)
+{
+	const char *fault = doctor_addr_fault(&path->peer);
+	json_t *finding;
+
+	if (!fault)
+		return true;
+	finding = doctor_add(d, "address", DOCTOR_ERROR, "%s %s",
+			     path->peer_text, fault);
+	tool_json_set(finding, "peer", tool_json_text(path->peer_text));
+	if (doctor_addr_lacks_netdev(&path->peer))
+		doctor_remedy(finding, "%s%%INTERFACE; ip -br link lists the "
+			      "interfaces", path->peer_text);
+	else
+		doctor_remedy(finding, "a unicast address of the host");
+	return false;
 }
 
 /* Have the same IP address? */
@@ -83,7 +104,7 @@ bool doctor_path_find(struct doctor *d, struct doctor_path *ret)
 	json_t *finding;
 	int err;
 
-	if (!resolve(d, ret))
+	if (!resolve(d, ret) || !check_address(d, ret))
 		return false;
 	err = route(ret);
 	if (err) {
@@ -124,6 +145,34 @@ void doctor_path_probe(struct doctor *d)
 						&path->mtu);
 }
 
+/* 0: it is not known. */
+static unsigned int mtu_of(const char *netdev)
+{
+	int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	struct ifreq request = { 0 };
+	int err;
+
+	snprintf(request.ifr_name, IFNAMSIZ, "%.*s", IFNAMSIZ - 1, netdev);
+	err = ioctl(fd, SIOCGIFMTU, &request);
+	if (fd >= 0)
+		close(fd);
+	return err ? 0 : (unsigned int)request.ifr_mtu;
+}
+
+/* @mtu: of the path; 0: it is not known. */
+static void remedy_shorter(const struct doctor_path *path, json_t *finding,
+			   unsigned int mtu)
+{
+	unsigned int shorter = mtu ? mtu : SAFE_MTU;
+
+	if (mtu_of(path->netdev) > shorter)
+		doctor_remedy(finding, "ip link set %s mtu %u, or raise the "
+			      "MTU on the way", path->netdev, shorter);
+	else
+		doctor_remedy(finding, "raise the MTU on the way to %u or "
+			      "more", path->needed);
+}
+
 /*
  * Both ends agree on the smaller MTU of theirs, so that only what is between
  * them matters: if the host answers nothing is wrong, else that is not known.
@@ -147,9 +196,7 @@ static void add_shorter(struct doctor *d, unsigned int mtu)
 	if (mtu)
 		tool_json_set(finding, "mtu", json_integer(mtu));
 	if (!d->answers)
-		doctor_remedy(finding, "ip link set %s mtu %u, or raise the "
-			      "MTU on the way", path->netdev, mtu ? mtu :
-			      SAFE_MTU);
+		remedy_shorter(path, finding, mtu);
 }
 
 void doctor_path_mtu(struct doctor *d)

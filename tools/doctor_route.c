@@ -25,6 +25,7 @@ static void add_other(struct doctor *d)
 	const struct pier_devinfo *other = device_of(d);
 	json_t *finding;
 
+	d->unusable = true;
 	finding = doctor_add(d, "choice", DOCTOR_ERROR, "%s does not have %s, "
 			     "from which %s is reached",
 			     pier_devinfo_name(d->info), d->path->own_text,

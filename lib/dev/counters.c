@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -50,6 +51,20 @@ int pier_counters_find(const struct pier_counters *counters, const char *name,
 	return pier__fail(-ENOENT, "no counter is called \"%s\"", name);
 }
 
+/* Nothing is counted for @pid: the reason. */
+static int no_process(int pid)
+{
+	int err = pid < 0 ? ESRCH : kill(pid, 0) ? errno : 0;
+
+	if (err == ESRCH)
+		return pier__fail(-ENOENT, "process %d does not run; the "
+				  "folder of PIER_COUNTERS_DIR, if it had one, "
+				  "has its counters and events", pid);
+	if (err)
+		return pier__fail(-ENOENT, "process %d is another user's", pid);
+	return pier__fail(-ENOENT, "process %d has no soft device in use", pid);
+}
+
 int pier_counterlist_create(int pid, struct pier_counterlist **ret)
 {
 	const struct pier__fabric *const *kind;
@@ -61,8 +76,7 @@ int pier_counterlist_create(int pid, struct pier_counterlist **ret)
 	for (kind = pier__fabrics; !err && *kind; kind++)
 		err = (*kind)->dev->counted(pid, &list->all);
 	if (!err && pid && !list->all.count)
-		err = pier__fail(-ENOENT, "process %d has no soft device in "
-				 "use, or is another user's", pid);
+		err = no_process(pid);
 	if (err) {
 		pier_counterlist_destroy(list);
 		return err;

@@ -285,7 +285,7 @@ static void another_process_can_be_watched_until_it_ends(void)
 	}
 	IS(pair_wait(&pair), 0);
 	IS(pier_counterlist_create(pair.pid, &list), -ENOENT);
-	LIKE(pier_last_error(), "no soft device");
+	LIKE(pier_last_error(), "does not run");
 	OK(!list);
 	IS_STR(values_of(pair.pid), "");
 }

@@ -62,7 +62,26 @@ a_wrong_command_line_is_status_2()
 	status 2 "$pier" doctor a b && says "$tmp/err" '"b"' &&
 		status 2 "$pier" doctor host:99999 &&
 		says "$tmp/err" "host:99999" &&
+		status 2 "$pier" doctor a b c && says "$tmp/err" '"b": at' &&
 		status 2 "$pier" doctor --no
+}
+
+# refused OPERAND REASON
+refused()
+{
+	status 2 "$pier" doctor "$1" && says "$tmp/err" "\"$1\": $2"
+}
+
+a_wrong_operand_has_its_reason()
+{
+	for operand in 127.0.0.1:0 "[::1]:99999" localhost:x host: "[::1]:" \
+	    0 99999; do
+		refused "$operand" "a port is 1 to 65535" || return 1
+	done
+	for operand in "" :7000 7000 "[]:7000"; do
+		refused "$operand" "there is no HOST" || return 1
+	done
+	refused "$(printf '%0128d' 0)" "HOST[:PORT] has at most 127 characters"
 }
 
 devices_are_listed_and_one_is_chosen()
@@ -74,6 +93,19 @@ devices_are_listed_and_one_is_chosen()
 	PIER_DEVICE=soft_lo
 	export PIER_DEVICE
 	doctor && found "chosen_device ok" "named by PIER_DEVICE"
+}
+
+a_gid_that_the_device_lacks_is_reported()
+{
+	ip addr add 10.66.0.1/32 dev lo && doctor -d soft_lo -g 99 &&
+		[ $status -eq 3 ] && found "chosen_gid error" \
+			"soft_lo has no GID index 99" "-g 0 to " \
+			"pier info -d soft_lo" &&
+		doctor -d soft_lo -g 99 127.0.0.1 && lacks answer &&
+		lacks choice && lacks path_mtu && found "chosen_gid error"
+	held=$?
+	ip addr del 10.66.0.1/32 dev lo
+	[ $held -eq 0 ] && doctor -d soft_lo -g 0 && lacks chosen_gid
 }
 
 a_device_that_is_down_is_reported()
@@ -443,7 +475,9 @@ run findings_are_counted
 run each_warning_and_error_has_a_remedy
 run it_is_text_too_of_80_columns
 run a_wrong_command_line_is_status_2
+run a_wrong_operand_has_its_reason
 run devices_are_listed_and_one_is_chosen
+run a_gid_that_the_device_lacks_is_reported
 run a_device_that_is_down_is_reported
 run without_an_active_device_none_is_chosen
 run no_rdma_device_is_no_fault

@@ -50,6 +50,23 @@ a_name_that_is_not_known_is_reported()
 		found "name error" nowhere.invalid "getent hosts"
 }
 
+an_address_that_is_of_no_single_host_is_reported()
+{
+	for address in 0.0.0.0 :: 224.0.0.1 ff02::1 255.255.255.255; do
+		doctor $address && [ $status -eq 3 ] &&
+			found "address error" "$address is" \
+				"| a unicast address" &&
+			lacks route && lacks choice && lacks answer || return 1
+	done
+}
+
+a_link_local_address_has_its_interface()
+{
+	doctor fe80::1 && found "address error" "fe80::1 is link-local" \
+			"fe80::1%INTERFACE" &&
+		lacks route && doctor --timeout 1 fe80::1%lo && lacks address
+}
+
 a_host_without_a_route_is_reported()
 {
 	doctor 203.0.113.1 && found "route error" "no route to 203.0.113.1" \
@@ -60,7 +77,8 @@ a_device_that_does_not_lead_there_is_reported()
 {
 	two_hosts && doctor --timeout 1 -d soft_lo 10.77.0.2 &&
 		found "choice error" "soft_lo does not have 10.77.0.1" \
-			"-d soft_near0, or PIER_DEVICE=soft_near0"
+			"-d soft_near0, or PIER_DEVICE=soft_near0" &&
+		lacks path_mtu && lacks answer
 }
 
 a_strict_filter_of_another_way_is_reported()
@@ -92,6 +110,16 @@ packets_that_are_lost_for_their_length_are_reported()
 		found "path_mtu warning" "packets of 4192 bytes" \
 			"lost without a message" \
 			"ip link set near0 mtu 1500"
+}
+
+a_short_mtu_of_the_interface_is_not_proposed_again()
+{
+	two_hosts && in_far ip link set far0 mtu 1000 &&
+		doctor --timeout 1 -d soft_near0 10.77.0.2 &&
+		found "path_mtu warning" "packets of 1120 bytes" \
+			"lost without a message" \
+			"raise the MTU on the way to 1120 or more" &&
+		! grep "^path_mtu.*ip link set" "$tmp/lines"
 }
 
 an_end_with_a_smaller_mtu_is_no_fault()
@@ -162,6 +190,17 @@ a_port_without_a_server_is_reported()
 			"pier ping --listen=7000"
 }
 
+# The host was sent nothing, so that a server there would not help.
+a_gid_that_does_not_lead_there_is_reported()
+{
+	two_hosts && ip addr add fd00:77::1/64 dev near0 nodad || return 1
+	index=$("$pier" info -d soft_near0 --json | jq '.devices[].gids[] |
+		select(.gid == "fd00:77::1") | .index') &&
+		doctor --timeout 2 -d soft_near0 -g "$index" 10.77.0.2 &&
+		found "answer error" "-g has to name one" &&
+		! grep "^answer.*--listen" "$tmp/lines"
+}
+
 a_firewall_that_rejects_is_reported()
 {
 	command -v nft >/dev/null || skip "there is no nft"
@@ -199,15 +238,19 @@ run a_host_that_answers_is_reported
 run this_host_answers_too
 run what_is_waited_for_is_printed
 run a_name_that_is_not_known_is_reported
+run an_address_that_is_of_no_single_host_is_reported
+run a_link_local_address_has_its_interface
 run a_host_without_a_route_is_reported
 run a_device_that_does_not_lead_there_is_reported
 run a_strict_filter_of_another_way_is_reported
 run packets_that_are_lost_for_their_length_are_reported
+run a_short_mtu_of_the_interface_is_not_proposed_again
 run an_end_with_a_smaller_mtu_is_no_fault
 run a_connection_that_does_not_move_data_is_reported
 run the_mtu_of_a_router_is_reported
 run a_host_that_is_silent_is_reported
 run a_port_without_a_server_is_reported
+run a_gid_that_does_not_lead_there_is_reported
 run a_firewall_that_rejects_is_reported
 run another_server_accepts_or_rejects_the_connection
 tap_done

@@ -106,9 +106,50 @@ connecting_is_recorded()
 		"cm_received DREQ"
 }
 
+a_folder_that_cannot_be_read_is_an_error()
+{
+	for form in --json --events --prometheus ""; do
+		status 1 env PIER_COUNTERS_DIR="$tmp/nowhere" "$pier" \
+			counters $form &&
+			says "$tmp/err" "PIER_COUNTERS_DIR: $tmp/nowhere: No" &&
+			[ ! -s "$tmp/out" ] || return 1
+	done
+	: >"$tmp/file"
+	status 1 env PIER_COUNTERS_DIR="$tmp/file" "$pier" counters &&
+		says "$tmp/err" "$tmp/file: Not a directory"
+}
+
+a_process_without_counters_has_its_reason()
+{
+	"$pier" --version >"$tmp/out" &
+	ended=$!
+	wait $ended
+	status 1 "$pier" counters --events $ended &&
+		says "$tmp/err" "process $ended has no counters file in" \
+			"$PIER_COUNTERS_DIR, the folder" || return 1
+	status 1 env -u PIER_COUNTERS_DIR "$pier" counters --events $ended &&
+		says "$tmp/err" "process $ended does not run" \
+			PIER_COUNTERS_DIR &&
+		status 1 env -u PIER_COUNTERS_DIR "$pier" counters $$ &&
+		says "$tmp/err" "process $$ has no soft device in use"
+}
+
+# Root may send signals to each.
+a_process_of_another_user_is_reported()
+{
+	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	chmod 755 "$tmp" && $as test -x "$pier" 2>/dev/null ||
+		skip "user 65534 cannot run the tool here"
+	status 1 env -u PIER_COUNTERS_DIR $as "$pier" counters $$ &&
+		says "$tmp/err" "process $$ is another user's"
+}
+
 run the_death_of_a_peer_is_recorded_and_logged
 run nothing_is_recorded_if_it_is_off
 run a_signal_prints_the_events
 run a_signal_that_is_not_chosen_is_left_alone
 run connecting_is_recorded
+run a_folder_that_cannot_be_read_is_an_error
+run a_process_without_counters_has_its_reason
+run a_process_of_another_user_is_reported
 tap_done

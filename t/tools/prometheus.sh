@@ -157,7 +157,8 @@ one_format_is_printed()
 		status 2 "$pier" counters --prometheus some &&
 		says "$tmp/err" '"some"' "or all" &&
 		status 1 "$pier" counters --prometheus $$ &&
-		says "$tmp/err" "process $$ has no soft device"
+		says "$tmp/err" "process $$ has no counters file in" \
+			"$PIER_COUNTERS_DIR"
 }
 
 run it_prints_what_json_does

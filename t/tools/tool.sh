@@ -313,7 +313,8 @@ counters_are_of_what_processes_do()
 	wait $side_a $side_b
 	[ $held -eq 0 ] || return 1
 	status 1 "$pier" info --counters $side_a &&
-		says "$tmp/err" "process $side_a has no soft device" &&
+		says "$tmp/err" "process $side_a does not run" \
+			PIER_COUNTERS_DIR &&
 		status 0 "$pier" info --counters &&
 		! grep "^$side_b " "$tmp/out" &&
 		[ -z "$(find /dev/shm -name "pier.*.$side_b.*")" ] || {
@@ -380,10 +381,13 @@ info_takes_one_process_and_only_for_counters()
 
 counters_are_of_one_process_or_all()
 {
-	for words in 0 x "-- -3" "1 2" 99999999999; do
+	for words in 0 x "-- -3" 99999999999; do
 		status 2 "$pier" counters $words &&
-			says "$tmp/err" "one process id" || return 1
+			says "$tmp/err" "\"${words#-- }\": a process id is 1" ||
+			return 1
 	done
+	status 2 "$pier" counters 1 2 &&
+		says "$tmp/err" '"2": at most one process id' || return 1
 	status 1 "$pier" counters -d no_such0 &&
 		says "$tmp/err" "pier counters: " no_such0
 }

@@ -66,7 +66,8 @@ def counters(pid: int = 0) -> list[Counted]:
     """Those of the process pid; 0: of all whose counters this user can read.
 
     For each process its soft devices, each followed by its connections.
-    Raises ENOENT, pid has no soft device, or belongs to another user.
+    Raises ENOENT, pid does not run, has no soft device, or belongs to another
+    user.
     """
     entries = ffi.gc(create(lib.pier_counterlist_create, pid),
                      lib.pier_counterlist_destroy)

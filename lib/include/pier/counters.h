@@ -78,8 +78,8 @@ int pier_counters_find(const struct pier_counters *counters, const char *name,
 /*
  * The counters of process @pid, 0: of every process whose counters this user
  * can read.  Any thread.  The caller destroys it by pier_counterlist_destroy().
- * Errors: -ENOENT, @pid has no soft device, or belongs to another user;
- * -ENOMEM.
+ * Errors: -ENOENT, @pid does not run, has no soft device, or is another user's;
+ * -ENOMEM; those of opendir(3), of the folder of PIER_COUNTERS_DIR.
  */
 int pier_counterlist_create(int pid, struct pier_counterlist **ret);
 void pier_counterlist_destroy(struct pier_counterlist *list);

@@ -339,6 +339,15 @@ static int look(int dir, const char *name, int pid,
 	return err;
 }
 
+/* A folder that the user names exists; without the usual one are no files. */
+static int no_folder(const char *second)
+{
+	int err = errno;
+
+	return second ? pier__fail(-err, "PIER_COUNTERS_DIR: %s: %s", second,
+				   pier_strerror(err)) : 0;
+}
+
 int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 {
 	struct soft_counters_file *file;
@@ -349,7 +358,7 @@ int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 
 	dir = opendir(second ? second : pier__soft_counters_dir);
 	if (!dir)
-		return 0;	/* there are no files */
+		return no_folder(second);
 	file = malloc(sizeof(*file));
 	if (!file)
 		err = pier__fail(-ENOMEM, "no memory for a counters file");
@@ -361,6 +370,10 @@ int pier__soft_counters_file_list(int pid, struct pier__counteds *list)
 			err = (second ? look_any : look)(
 				dirfd(dir), entry->d_name, pid, file, list);
 	}
+	if (!err && second && pid && !list->count)
+		err = pier__fail(-ENOENT, "process %d has no counters file in "
+				 "%s, the folder of PIER_COUNTERS_DIR", pid,
+				 second);
 	free(file);
 	closedir(dir);
 	return err;
