@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
@@ -22,6 +24,8 @@ extern char **environ;
 
 struct plot {
 	const char *output;
+	char part[PATH_MAX];	/* where it is until it is whole */
+	int fd;			/* of the same; gnuplot's standard output */
 	struct {
 		const char *path;
 		json_t *root;
@@ -234,8 +238,7 @@ static void write_all(const struct plot *plot, const char *terminal)
 	fprintf(plot->to, "set terminal %s noenhanced size 1200,%d "
 		"font ',12' background '#ffffff'\nset output ", terminal,
 		both ? 960 : 540);
-	quote(plot->to, plot->output);
-	fputs("\nset grid\nset logscale x 2\nset format y '%.10g'\n"
+	fputs("set grid\nset logscale x 2\nset format y '%.10g'\n"
 	      "set xlabel 'size of a message'\n"
 	      "set key outside right top vertical\n", plot->to);
 	write_sizes(plot->to);
@@ -261,6 +264,7 @@ static int start_gnuplot(struct plot *plot)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
 	posix_spawn_file_actions_addclose(&actions, ends[1]);
+	posix_spawn_file_actions_adddup2(&actions, plot->fd, STDOUT_FILENO);
 	err = posix_spawnp(&plot->child, words[0], &actions, NULL, words,
 			   environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -276,8 +280,29 @@ static int start_gnuplot(struct plot *plot)
 	return 1;
 }
 
+/* The picture's file, or its directory, is the reason. */
+static int fail_output(const struct plot *plot)
+{
+	tool_message("pier perf plot: -o \"%s\": was not written: %s",
+		     plot->output, strerror(errno));
+	return 1;
+}
+
+static int open_output(struct plot *plot)
+{
+	int len = snprintf(plot->part, sizeof(plot->part), "%s.tmp",
+			   plot->output);
+
+	plot->fd = -1;
+	errno = ENAMETOOLONG;
+	if (len < (int)sizeof(plot->part))
+		plot->fd = open(plot->part, O_WRONLY | O_CREAT | O_TRUNC |
+				O_CLOEXEC, 0666);
+	return plot->fd < 0 ? fail_output(plot) : 0;
+}
+
 /* gnuplot prints its own reasons. */
-static int draw(struct plot *plot, const char *terminal)
+static int draw_part(struct plot *plot, const char *terminal)
 {
 	int status;
 
@@ -291,6 +316,22 @@ static int draw(struct plot *plot, const char *terminal)
 	tool_message("pier perf plot: gnuplot has failed: \"%s\" was not "
 		     "written", plot->output);
 	return 1;
+}
+
+/* It has its name when it is whole: what was there before remains till then. */
+static int draw(struct plot *plot, const char *terminal)
+{
+	int err = open_output(plot);
+
+	if (err)
+		return err;
+	err = draw_part(plot, terminal);
+	close(plot->fd);
+	if (!err && rename(plot->part, plot->output))
+		err = fail_output(plot);
+	if (err)
+		unlink(plot->part);
+	return err;
 }
 
 /* NULL: the file's name has no known end. */

@@ -78,7 +78,27 @@ a_picture_that_cannot_be_written_is_an_error()
 {
 	has_gnuplot
 	result one lat && status 1 "$pier" perf plot "$tmp/one" \
-		-o "$tmp/none/a.svg" && says "$tmp/err" "was not written"
+		-o "$tmp/none/a.svg" &&
+		says "$tmp/err" "-o \"$tmp/none/a.svg\": was not written: " \
+			"No such" &&
+		[ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		mkdir "$tmp/dir.svg" && status 1 "$pier" perf plot \
+			"$tmp/one" -o "$tmp/dir.svg" &&
+		says "$tmp/err" "dir.svg\": was not written: Is a directory" &&
+		[ ! -e "$tmp/dir.svg.tmp" ]
+}
+
+# As on a disk that is full: the picture of before remains.
+a_picture_that_is_not_whole_is_removed()
+{
+	has_gnuplot
+	result one lat && echo before >"$tmp/a.png" || return 1
+	(
+		ulimit -f 1
+		exec "$pier" perf plot "$tmp/one" -o "$tmp/a.png"
+	) 2>"$tmp/err"
+	[ $? -eq 1 ] && says "$tmp/err" "a.png\" was not written" &&
+		says "$tmp/a.png" before && [ ! -e "$tmp/a.png.tmp" ]
 }
 
 what_is_no_result_is_named()
@@ -141,6 +161,7 @@ run medians_alone_have_one_line
 run a_picture_can_be_a_png
 run a_host_without_gnuplot_says_what_to_install
 run a_picture_that_cannot_be_written_is_an_error
+run a_picture_that_is_not_whole_is_removed
 run csv_is_drawn_too
 run csv_of_something_else_is_named
 run what_is_no_result_is_named
