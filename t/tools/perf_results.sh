@@ -39,6 +39,16 @@ several_sizes_are_measured_in_one_run()
 	done
 }
 
+# So many of the times do not exceed it: 99.9 % of less than 1000 are all.
+percentiles_are_no_less_than_their_times()
+{
+	python3 -c pass || skip "there is no python3"
+	between "lat read" "lat read -n 5 --json \
+		--sizes $(seq -s , 1 40)" && holds 'len(r) == 40' &&
+		holds 'all(x["p999"] == x["p99"] == x["max"] for x in r)' &&
+		holds 'all(x["median"] <= x["max"] for x in r)'
+}
+
 a_sweep_has_all_powers_of_two()
 {
 	between "bw read -a" "bw read -a -n 4 --warmup 1" &&
@@ -174,6 +184,7 @@ run a_sweep_has_all_powers_of_two
 natively run a_responder_counts_the_messages_of_all_sizes
 run seconds_end_a_run
 natively run latencies_are_in_their_order
+natively run percentiles_are_no_less_than_their_times
 natively run rates_agree_with_each_other
 natively run csv_has_a_line_for_each_size
 natively run gbits_are_eight_times_as_many
