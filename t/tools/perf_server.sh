@@ -70,6 +70,40 @@ a_client_that_is_killed_does_not_end_the_server()
 	done
 }
 
+# outlives WORD... - the server is killed, with some measured
+outlives()
+{
+	serve || return 1
+	"$pier" perf -d "$device" "$@" -n 1000000000 -s 8 --warmup 0 \
+		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
+	client=$!
+	wait_for 20 sends && kill -KILL $server || return 1
+	wait $client
+	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " || {
+		cat "$tmp"/b.out "$tmp"/b.err
+		return 1
+	}
+}
+
+what_was_measured_outlives_the_server()
+{
+	outlives lat send && grep '^  *8  *[1-9][0-9]* ' "$tmp/b.out" &&
+		outlives bw read --csv --events &&
+		awk -F , 'NR == 2 { exit !($4 == 8 && $5 > 0 && $13 > 0) }
+			END { exit NR != 2 }' "$tmp/b.out" || {
+		cat "$tmp/b.out"
+		return 1
+	}
+	python3 -c pass || return 0
+	for what in "bw write" "lat read" "bw send --bidirectional"; do
+		outlives $what --json && holds 'd["error"]' &&
+			holds 'not d["interrupted"]' &&
+			holds 'r[0]["iterations"] > 0' &&
+			holds 'r[0]["messages_per_s"] > 0' &&
+			holds '"server_gb_per_s" not in r[0]' || return 1
+	done
+}
+
 # pings - to a server of its own, $pinged
 pings()
 {
@@ -172,6 +206,7 @@ natively run a_server_may_limit_what_its_clients_send
 natively run strangers_are_rejected_and_the_next_client_is_served
 natively run a_server_of_another_kind_is_named
 natively run a_client_that_is_killed_does_not_end_the_server
+natively run what_was_measured_outlives_the_server
 natively run a_server_that_is_not_scheduled_is_waited_for
 natively run two_clients_are_served_one_after_the_other
 natively run a_busy_server_is_named_when_the_time_is_over
