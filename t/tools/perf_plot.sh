@@ -52,8 +52,24 @@ medians_alone_have_one_line()
 		echo '"results": [ { "size": 8, "median": 2.5 } ] }' \
 			>>"$tmp/other" || return 1
 	status 0 "$pier" perf plot "$tmp/other" -o "$tmp/other.svg" &&
+		[ ! -s "$tmp/err" ] &&
 		says "$tmp/other.svg" "other: tag tcp, median" &&
 		! grep -q "99 %" "$tmp/other.svg"
+}
+
+# Their frames have two edges, left and right, and the last point has a mark.
+both_panels_have_the_same_sizes_at_the_same_places()
+{
+	has_gnuplot
+	result a_name_that_is_long lat && result b bw &&
+		status 0 "$pier" perf plot "$tmp/a_name_that_is_long" \
+			"$tmp/b" -o "$tmp/both.SVG" &&
+		says "$tmp/both.SVG" "64 KiB" || return 1
+	edges=$(tr -d '\n' <"$tmp/both.SVG" | grep -o "d='M[^']*Z *'" |
+		grep -o '[ML][0-9.]*,' | tr -d 'ML,' | sort -u | wc -l)
+	[ "$edges" -eq 2 ] && return
+	echo "edges: $edges"
+	return 1
 }
 
 a_picture_can_be_a_png()
@@ -111,12 +127,19 @@ what_is_no_result_is_named()
 			says "$tmp/err" "pier perf plot: $tmp/$file: " ||
 			return 1
 	done
+	: >"$tmp/nothing"
+	status 1 "$pier" perf plot "$tmp/nothing" -o "$tmp/a.svg" &&
+		says "$tmp/err" "$tmp/nothing: is empty" &&
+		status 1 "$pier" perf plot "$tmp" -o "$tmp/a.svg" &&
+		says "$tmp/err" "$tmp: Is a directory"
 }
 
 words_that_make_no_sense_are_refused()
 {
 	: >"$tmp/one"
-	for words in "-o a.svg" "$tmp/one" "$tmp/one -o a.gif" \
+	status 2 "$pier" perf plot "$tmp/one" &&
+		says "$tmp/err" "give -o FILE" || return 1
+	for words in "-o a.svg" "$tmp/one -o a.gif" \
 	    "$tmp/one -o svg"; do
 		status 2 "$pier" perf plot $words && [ -s "$tmp/err" ] ||
 			return 1
@@ -146,7 +169,8 @@ csv_of_something_else_is_named()
 	sed 's/,64,/,many,/' "$tmp/lat" >"$tmp/words"
 	sed '1s/median_us/middle/' "$tmp/lat" >"$tmp/names"
 	sed 1q "$tmp/lat" >"$tmp/empty"
-	for file in two:3 words:2 names:1; do
+	tr , ';' <"$tmp/lat" >"$tmp/other"
+	for file in two:3 words:2 names:1 other:1; do
 		status 1 "$pier" perf plot "$tmp/${file%:*}" -o "$tmp/a.svg" &&
 			says "$tmp/err" "${file%:*}: line ${file#*:}: " \
 				"not a line of one measurement" || return 1
@@ -158,6 +182,7 @@ csv_of_something_else_is_named()
 run latency_and_bandwidth_are_drawn_with_axes
 run one_measure_has_one_panel
 run medians_alone_have_one_line
+run both_panels_have_the_same_sizes_at_the_same_places
 run a_picture_can_be_a_png
 run a_host_without_gnuplot_says_what_to_install
 run a_picture_that_cannot_be_written_is_an_error
