@@ -72,6 +72,7 @@ void tool_services_print(json_t *services);
 int tool_listen_at(const char *text, char address[TOOL_ADDRESS_MAX],
 		   uint32_t *ret_port);
 int tool_has_port(const char *text);
+int tool_is_peer(const char *text);	/* a host, and no port or a valid one */
 int tool_is_any(const char *address);	/* 0.0.0.0 or :: */
 
 /*
