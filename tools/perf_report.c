@@ -262,14 +262,13 @@ static bool counts(const struct perf *perf)
 /* The responder's result: how many messages it received, if it receives any. */
 void perf_report_served(const struct perf *perf)
 {
+	const char *peer = pier_conn_peer_address(perf->conns[0].conn);
 	char size[TOOL_SIZE_TEXT];
 	json_t *root;
 
 	if (!perf->opts.json) {
 		if (perf->stays)
-			printf("%s: %s %s: ",
-			       pier_conn_peer_address(perf->conns[0].conn),
-			       perf_measure_name(perf),
+			printf("%s: %s %s: ", peer, perf_measure_name(perf),
 			       perf_operation_name(perf));
 		if (counts(perf))
 			printf("received %" PRIu64 " messages of up to %s\n",
@@ -281,8 +280,12 @@ void perf_report_served(const struct perf *perf)
 		return;
 	}
 	root = describe(perf);
+	tool_json_set(root, "peer", tool_json_text(peer));
 	if (counts(perf))
 		tool_json_set(root, "received",
 			      json_integer((json_int_t)perf->received));
-	tool_json_print(root);
+	if (perf->stays)
+		tool_json_print_line(root);
+	else
+		tool_json_print(root);
 }

@@ -168,4 +168,7 @@ void tool_json_set_name(json_t *object, const char *key, const char *name);
 /* Write @root, which is given up, to stdout, keys in the order set. */
 void tool_json_print(json_t *root);
 
+/* The same in one line, for programs that print one after the other. */
+void tool_json_print_line(json_t *root);
+
 #endif

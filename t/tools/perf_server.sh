@@ -176,7 +176,18 @@ two_sides_on_one_processor_are_warned_of()
 	measures lat send -n 5 && ! grep WARNING "$tmp/b.err"
 }
 
-# Each at once, as a signal ends it.
+# lines_are_json ADDRESS - each one, of a client of this address
+lines_are_json()
+{
+	python3 - "$tmp/a.out" "$1" <<-'END'
+		import json, sys
+		lines = [json.loads(line) for line in open(sys.argv[1])]
+		assert len(lines) == 2, lines
+		assert all(l["peer"].startswith(sys.argv[2]) for l in lines)
+	END
+}
+
+# Each at once, as a signal ends it, in a line.
 a_server_that_stays_prints_json_for_each_client()
 {
 	port=$((port + 1))
@@ -184,7 +195,9 @@ a_server_that_stays_prints_json_for_each_client()
 		2>"$tmp/a.err" &
 	measures lat send -n 5 && measures bw send -n 7 --warmup 0 &&
 		counts 1 '"received": 105' && counts 1 '"received": 7' &&
-		[ ! -s "$tmp/a.err" ]
+		[ ! -s "$tmp/a.err" ] || return 1
+	python3 -c pass || return 0
+	lines_are_json "$address port "
 }
 
 batches_and_inline_data_are_measured()
