@@ -96,7 +96,7 @@ too_many_are_refused()
 only_a_client_has_several()
 {
 	for words in "bw send" "--listen" "--listen bw send" \
-	    "--respond bw send" "lat copy"; do
+	    "--respond bw send"; do
 		status 2 "$pier" perf $words -q 2 -d "$device" &&
 			says "$tmp/err" "-q: an option of the client" ||
 			return 1
