@@ -89,8 +89,9 @@ ends_of_both_directions_of_a_channel_end_the_client_alone()
 		client=$!
 		wait_for 20 sends && kill -KILL $client || return 1
 		wait $client
-		"$pier" perf -d "$device" bw $what -s 64 -n 100000000 --json \
-			--warmup 0 --bidirectional --timeout 40 \
+		$interruptible "$pier" perf -d "$device" bw $what -s 64 \
+			-n 100000000 --json --warmup 0 \
+			--bidirectional --timeout 40 \
 			"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
 		client=$!
 		wait_for 40 sends && kill -INT $client && wait $client &&

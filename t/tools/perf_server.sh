@@ -121,7 +121,8 @@ pings()
 waits_for()
 {
 	pings && serve || return 1
-	"$pier" perf -d "$device" lat "$1" -n 100000000 -s 8 --json \
+	$interruptible \
+		"$pier" perf -d "$device" lat "$1" -n 100000000 -s 8 --json \
 		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
 	client=$!
 	wait_for 20 sends || return 1
