@@ -80,13 +80,23 @@ void tool_json_set_name(json_t *object, const char *key, const char *name)
 	free(hex);
 }
 
-void tool_json_print(json_t *root)
+static void print(json_t *root, size_t flags)
 {
-	char *text = json_dumps(root, JSON_INDENT(2) | JSON_REAL_PRECISION(12));
+	char *text = json_dumps(root, flags | JSON_REAL_PRECISION(12));
 
 	check(!text);
 	puts(text);
 	fflush(stdout);		/* a server may end by a signal */
 	free(text);
 	json_decref(root);
+}
+
+void tool_json_print(json_t *root)
+{
+	print(root, JSON_INDENT(2));
+}
+
+void tool_json_print_line(json_t *root)
+{
+	print(root, 0);
 }

@@ -7,12 +7,13 @@
 #include "perf.h"
 #include "tool.h"
 
+#define OUTSTANDING 64	/* without the option */
+
 static struct perf perf = {
 	.args = PIER_ARGS_RENDEZVOUS,
 	.opts = {
 		.warmup = 100,
 		.cpu = -1,
-		.outstanding = 64,
 		.connections = 1,
 		.sge = 1,
 		.faults.seed = TOOL_SEED,
@@ -380,9 +381,26 @@ static int check_operation(const struct perf_options *opts)
 	return 0;
 }
 
+/* One message is in flight.  2: reported. */
+static int check_lat(const struct perf_options *opts)
+{
+	const char *name = opts->outstanding ? "--outstanding" :
+			   opts->batch ? "--batch" : NULL;
+
+	if (perf.stays || opts->measure != PERF_LAT || !name)
+		return 0;
+	tool_message("pier perf: lat does not have %s: it has one message in "
+		     "flight", name);
+	return 2;
+}
+
 /* Options that exclude each other.  2: reported. */
 static int check_options(struct perf_options *opts)
 {
+	if (check_lat(opts))
+		return 2;
+	if (!opts->outstanding)
+		opts->outstanding = OUTSTANDING;
 	if (opts->json && opts->csv) {
 		tool_message("pier perf: --json and --csv: give one of them");
 		return 2;
@@ -411,22 +429,37 @@ static int check_options(struct perf_options *opts)
 	return check_operation(opts) ?: perf_sizes(&perf);
 }
 
+/* Options of what has a peer. */
+static const char *peer_option(const struct perf_options *opts)
+{
+	return opts->connections > 1 ? "-q" :
+	       opts->both ? "--bidirectional" :
+	       opts->passive ? "--passive" :
+	       opts->inline_size ? "--inline" : NULL;
+}
+
 /* A copy is local, and a server has only what a client can ask for. */
 static int check_copy(const char *place)
 {
-	const struct tool_faults *faults = &perf.opts.faults;
-	bool any = faults->loss || faults->corrupt || faults->late;
+	const struct perf_options *opts = &perf.opts;
+	const struct tool_faults *faults = &opts->faults;
 
-	if (perf.opts.operation == PERF_COPY && !perf.stays && any) {
+	if (opts->operation != PERF_COPY || perf.stays)
+		return 0;
+	if (faults->loss || faults->corrupt || faults->late) {
 		tool_message("pier perf: copy has no network: no --loss, "
 			     "--corrupt or --delay");
 		return 2;
 	}
-	if (perf.opts.operation != PERF_COPY || perf.stays ||
-	    !(place || perf.opts.respond || perf.opts.listen ||
-	      perf.args.use_cm || perf.args.server_addr))
+	if (place || opts->respond || opts->listen || perf.args.use_cm ||
+	    perf.args.server_addr) {
+		tool_message("pier perf: copy has no peer: give no HOST");
+		return 2;
+	}
+	if (!peer_option(opts))
 		return 0;
-	tool_message("pier perf: copy has no peer: give no HOST");
+	tool_message("pier perf: copy does not have %s: it has no peer",
+		     peer_option(opts));
 	return 2;
 }
 

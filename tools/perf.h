@@ -184,6 +184,8 @@ struct perf {
 	uint64_t required, submitted, done;	/* messages of this run */
 	bool is_over;			/* no more are submitted */
 	uint64_t finish;		/* when the last message was done */
+	uint64_t warmed;		/* messages of --warmup, of this size */
+	uint64_t timed;			/* messages that were done then */
 	uint64_t idle_rounds, idle_since;
 	int next_lap;			/* its place in sends */
 	struct pier_conn *laps[PERF_CONNS_OTHERS];	/* perf_connect.c */
@@ -485,7 +487,7 @@ int perf_respond(struct perf *perf);
 
 /*
  * Print what was measured, as text, CSV or JSON: begin, a row for each size,
- * end.  The responder has its own report.
+ * end, also after an error.  The responder has its own report.
  */
 void perf_report_begin(struct perf *perf);
 void perf_report_row(struct perf *perf);

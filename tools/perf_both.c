@@ -190,7 +190,7 @@ int perf_both_begin(struct perf *perf)
 {
 	int err;
 
-	perf->has_started = false;
+	perf->has_started = perf->has_result = false;
 	send_order(perf, ORDER_GO, 0);
 	err = perf->err;
 	while (!err && !(perf->has_started && !perf->is_ordering))
@@ -207,11 +207,10 @@ int perf_both_end(struct perf *perf)
 	perf->is_over = true;
 	while (!err && perf->is_ordering)
 		err = perf_drive_request(perf);
-	if (err)
-		return err;
-	perf->has_result = false;
-	send_order(perf, ORDER_HALT, 0);
-	err = perf->err;
+	if (!err) {
+		send_order(perf, ORDER_HALT, 0);
+		err = perf->err;
+	}
 	while (!err && !perf->has_result)
 		err = perf_drive_request(perf);
 	perf->done = done;

@@ -91,7 +91,7 @@ static bool take_row(json_t *root, char *line, const int places[COLUMNS])
 
 bool perf_csv_is(FILE *file)
 {
-	static const char begin[] = "measure,";
+	static const char begin[] = "measure";
 	char read[sizeof(begin)] = "";
 	bool is = fgets(read, sizeof(read), file) && !strcmp(read, begin);
 

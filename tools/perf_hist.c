@@ -22,7 +22,7 @@ static unsigned int index_of(uint64_t value)
 	       (unsigned int)(value >> (exponent - SUB_BITS)) % SUBS;
 }
 
-/* The middle of bucket @index. */
+/* The largest value of bucket @index. */
 static uint64_t value_of(unsigned int index)
 {
 	unsigned int shift;
@@ -31,7 +31,7 @@ static uint64_t value_of(unsigned int index)
 		return index;
 	shift = index / SUBS - 1;
 	return ((uint64_t)(SUBS + index % SUBS) << shift) +
-	       ((UINT64_C(1) << shift) >> 1);
+	       ((UINT64_C(1) << shift) - 1);
 }
 
 void perf_hist_reset(struct perf_hist *hist)
@@ -62,7 +62,5 @@ uint64_t perf_hist_rank(const struct perf_hist *hist, uint64_t permille)
 			break;
 	}
 	value = value_of(i);
-	if (value < hist->min)
-		return hist->min;
 	return value < hist->max ? value : hist->max;
 }

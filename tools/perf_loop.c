@@ -52,14 +52,29 @@ int perf_drive_request(struct perf *perf)
 				    "after %" PRIu64 " messages", perf->done);
 }
 
+/*
+ * When the last messages were complete, as a peer is lost much later.  The
+ * clock is read when there is nothing else to do; after all, before sleeping.
+ */
+static void note_finish(struct perf *perf, uint64_t before)
+{
+	bool idle = perf->done == before;
+
+	if (perf->timed == perf->done || idle == !!perf->opts.events)
+		return;
+	perf->timed = perf->done;
+	perf->finish = perf_now();
+}
+
 /* The engine's round, and then the clock, if something depends on it. */
 static int bw_round(struct perf *perf, uint64_t until)
 {
+	uint64_t before = perf->done, now;
 	int err = perf_drive_request(perf);
-	uint64_t now;
 
 	if (!err && perf->opts.operation == PERF_CONNECT)
 		err = perf_connect_round(perf);
+	note_finish(perf, before);
 	if (err || (until == UINT64_MAX && !perf->live))
 		return err;
 	now = perf_now();
@@ -89,12 +104,16 @@ static int run_bw(struct perf *perf, uint64_t count, int seconds)
 	start = perf_now();
 	if (seconds)
 		until = start + (uint64_t)seconds * 1000000000;
+	perf->finish = start;
+	perf->timed = 0;
 	perf_watch_begin(perf, start);
 	perf_stream_begin(perf, count);
 	while (!err && !perf_interrupted && perf->done < count &&
 	       !(perf->is_over && perf->done == perf->submitted))
 		err = bw_round(perf, until);
-	perf->elapsed = perf_now() - start;
+	if (!err || perf->timed != perf->done)
+		perf->finish = perf_now();
+	perf->elapsed = perf->finish - start;
 	perf_watch_end(perf);
 	if (!err && perf->opts.operation == PERF_CONNECT)
 		err = end_connects(perf);
@@ -107,6 +126,7 @@ static int request_bw(struct perf *perf)
 
 	perf_stream_prepare(perf);
 	err = run_bw(perf, (uint64_t)perf->opts.warmup, 0);
+	perf->warmed = perf->done;
 	perf->done = 0;
 	if (!err && !perf_interrupted)
 		err = run_bw(perf, perf_iterations(perf), perf->opts.seconds);
@@ -177,6 +197,7 @@ static int run_lat(struct perf *perf, uint64_t count, int seconds)
 	if (seconds)
 		until = begun + (uint64_t)seconds * 1000000000;
 	perf->finish = begun;
+	perf->elapsed = 0;
 	perf_hist_reset(hist);
 	perf_watch_begin(perf, begun);
 	while (hist->count < count && perf->finish < until) {
@@ -185,10 +206,10 @@ static int run_lat(struct perf *perf, uint64_t count, int seconds)
 		if (err || perf->done < perf->required)
 			break;
 		perf_hist_add(hist, perf->finish - start);
+		perf->elapsed = perf->finish - begun;
 		perf_watch(perf, perf->finish, hist->count);
 	}
 	perf->done = hist->count;
-	perf->elapsed = perf->finish - begun;
 	perf_watch_end(perf);
 	return err;
 }
@@ -202,12 +223,14 @@ static int request_lat(struct perf *perf)
 		pier_task_set_done(perf->recvs[0].task, echo_done,
 				   &perf->recvs[0]);
 	err = run_lat(perf, (uint64_t)perf->opts.warmup, 0);
+	perf->warmed = perf->done;
 	perf->done = 0;
 	if (!err && !perf_interrupted)
 		err = run_lat(perf, perf_iterations(perf), perf->opts.seconds);
 	return err;
 }
 
+/* What was measured before an error is reported, too. */
 static int request_size(struct perf *perf, uint64_t size)
 {
 	bool lat = perf->opts.measure == PERF_LAT;
@@ -216,14 +239,13 @@ static int request_size(struct perf *perf, uint64_t size)
 	perf->done = 0;
 	if (!err)
 		err = lat ? request_lat(perf) : request_bw(perf);
-	if (err)
-		return err;
 	if (perf->done)
 		perf_report_row(perf);
-	else if (size == perf->opts.sizes[0])
-		return perf_err(perf, -EINTR, "interrupted before a message "
-				"was measured");
-	return 0;
+	else if (!err && size == perf->opts.sizes[0])
+		err = perf_err(perf, -EINTR, "interrupted before a message "
+			       "was measured, after %" PRIu64 " of the %d of "
+			       "--warmup", perf->warmed, perf->opts.warmup);
+	return err;
 }
 
 int perf_request(struct perf *perf)
@@ -240,7 +262,6 @@ int perf_request(struct perf *perf)
 		err = request_size(perf, perf->opts.sizes[i]);
 	}
 	perf_watch_stop();
-	if (!err)
-		perf_report_end(perf);
+	perf_report_end(perf);
 	return err;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -17,17 +20,24 @@
  */
 
 #define FILES_MAX 16
+#define SIZE_MAX_DRAWN 1e15
+#define TITLE_SIZE 300
+#define MARGIN_MAX 80	/* characters beside a panel, for titles */
 
 extern char **environ;
 
 struct plot {
 	const char *output;
+	char part[PATH_MAX];	/* where it is until it is whole */
+	int fd;			/* of the same; gnuplot's standard output */
 	struct {
 		const char *path;
 		json_t *root;
 	} files[FILES_MAX];
 	int count;
 	int panels[2];		/* results of each measure */
+	double smallest, largest;	/* sizes of all */
+	double low, high;	/* latencies of all */
 	FILE *to;		/* gnuplot's standard input */
 	pid_t child;
 };
@@ -61,7 +71,7 @@ static double number_of(const json_t *result, const char *key)
 	return json_number_value(json_object_get(result, key));
 }
 
-/* Every result has a size and a value, both above 0. */
+/* Every result has a size, and a value above 0. */
 static int is_complete(const json_t *root)
 {
 	const json_t *results = json_object_get(root, "results");
@@ -72,7 +82,8 @@ static int is_complete(const json_t *root)
 	for (i = 0; i < json_array_size(results); i++) {
 		const json_t *result = json_array_get(results, i);
 
-		if (number_of(result, "size") <= 0 ||
+		if (number_of(result, "size") < 1 ||
+		    number_of(result, "size") > SIZE_MAX_DRAWN ||
 		    number_of(result, value_key(root)) <= 0)
 			return 0;
 	}
@@ -90,6 +101,13 @@ static json_t *read_file(const char *path)
 		tool_message("pier perf plot: %s: %s", path, strerror(errno));
 		return NULL;
 	}
+	if (fgetc(file) == EOF) {
+		tool_message("pier perf plot: %s: %s", path,
+			     ferror(file) ? strerror(errno) : "is empty");
+		fclose(file);
+		return NULL;
+	}
+	rewind(file);
 	if (perf_csv_is(file)) {
 		snprintf(error.text, sizeof(error.text), "not a line of one "
 			 "measurement by pier perf --csv");
@@ -169,16 +187,77 @@ static void write_data(const struct plot *plot)
 }
 
 /* "FILE: lat write", and "99 %" of its second line. */
-static void write_title(const struct plot *plot, int i, const char *suffix)
+static size_t title_of(const struct plot *plot, int i, const char *suffix,
+		       char ret[TITLE_SIZE])
 {
 	const char *slash = strrchr(plot->files[i].path, '/');
 	const json_t *root = plot->files[i].root;
-	char title[300];
 
-	snprintf(title, sizeof(title), "%s: %s %s%s",
+	snprintf(ret, TITLE_SIZE, "%s: %s %s%s",
 		 slash ? slash + 1 : plot->files[i].path,
 		 word_of(root, "operation"), word_of(root, "device"), suffix);
+	return strlen(ret);
+}
+
+static void write_title(const struct plot *plot, int i, const char *suffix)
+{
+	char title[TITLE_SIZE];
+
+	title_of(plot, i, suffix, title);
 	quote(plot->to, title);
+}
+
+/* The same beside both panels, so that their sizes are above each other. */
+static void write_margins(const struct plot *plot)
+{
+	char title[TITLE_SIZE];
+	size_t longest = 0;
+
+	for (int i = 0; i < plot->count; i++) {
+		size_t len = title_of(plot, i, ", median", title);
+
+		if (len > longest)
+			longest = len;
+	}
+	longest += 8;		/* the line's sample */
+	fprintf(plot->to, "set lmargin 12\nset rmargin %zu\n",
+		longest < MARGIN_MAX ? longest : MARGIN_MAX);
+}
+
+static void widen(double value, double *low, double *high)
+{
+	if (!*low || value < *low)
+		*low = value;
+	if (value > *high)
+		*high = value;
+}
+
+static void find_ranges(struct plot *plot, const json_t *root)
+{
+	const json_t *results = json_object_get(root, "results");
+	size_t i;
+
+	for (i = 0; i < json_array_size(results); i++) {
+		const json_t *result = json_array_get(results, i);
+
+		widen(number_of(result, "size"), &plot->smallest,
+		      &plot->largest);
+		if (measure_of(root) != PERF_LAT)
+			continue;
+		widen(number_of(result, "median"), &plot->low, &plot->high);
+		if (number_of(result, "p99") > 0)
+			widen(number_of(result, "p99"), &plot->low,
+			      &plot->high);
+	}
+}
+
+/* One value alone is in the middle; none is at the edge. */
+static void write_range(FILE *to, const char *axis, double low, double high)
+{
+	double factor = low < high ? 1.05 : 2;
+
+	fprintf(to, "set %srange [%.17g:%.17g]\n", axis, low / factor,
+		high * factor);
 }
 
 /* The lines of one measure, in its own axes. */
@@ -193,6 +272,8 @@ static void write_panel(const struct plot *plot, int measure)
 		    "set logscale y 10\nset yrange [*:*]\n" :
 		    "set title 'Bandwidth'\nset ylabel 'bandwidth (GB/s)'\n"
 		    "unset logscale y\nset yrange [0:*]\n", plot->to);
+	if (lat && plot->low == plot->high)
+		write_range(plot->to, "y", plot->low, plot->high);
 	for (int i = 0, n = 0; i < plot->count; i++) {
 		const char *colour = colours[n % 8];
 
@@ -212,33 +293,43 @@ static void write_panel(const struct plot *plot, int measure)
 	fputc('\n', plot->to);
 }
 
-/* The marks of the axis: each third power of two. */
-static void write_sizes(FILE *to)
+static void write_mark(FILE *to, uint64_t size, const char *end)
 {
-	const char *separator = "set xtics (";
 	char text[TOOL_SIZE_TEXT];
 
-	for (uint64_t size = 1; size <= PERF_SIZE_MAX; size *= 8) {
-		fprintf(to, "%s'%s' %" PRIu64, separator,
-			size == 1 ? "1 byte" : tool_size(size, text), size);
-		separator = ", ";
-	}
-	fputs(")\n", to);
+	fprintf(to, "'%s' %" PRIu64 "%s",
+		size == 1 ? "1 byte" : tool_size(size, text), size, end);
 }
 
-static void write_all(const struct plot *plot, const char *terminal)
+/* The marks of the axis: each third power of two, and the largest size. */
+static void write_sizes(struct plot *plot)
+{
+	uint64_t largest;
+
+	for (int i = 0; i < plot->count; i++)
+		find_ranges(plot, plot->files[i].root);
+	write_range(plot->to, "x", plot->smallest, plot->largest);
+	largest = (uint64_t)plot->largest;
+	fputs("set xtics (", plot->to);
+	for (uint64_t size = 1; size < largest; size *= 8)
+		if (size <= largest / 4)	/* room for its text */
+			write_mark(plot->to, size, ", ");
+	write_mark(plot->to, largest, ")\n");
+}
+
+static void write_all(struct plot *plot, const char *terminal)
 {
 	int both = plot->panels[PERF_LAT] && plot->panels[PERF_BW];
 
 	write_data(plot);
 	fprintf(plot->to, "set terminal %s noenhanced size 1200,%d "
-		"font ',12' background '#ffffff'\nset output ", terminal,
+		"font ',12' background '#ffffff'\n", terminal,
 		both ? 960 : 540);
-	quote(plot->to, plot->output);
-	fputs("\nset grid\nset logscale x 2\nset format y '%.10g'\n"
+	fputs("set grid\nset logscale x 2\nset format y '%.10g'\n"
 	      "set xlabel 'size of a message'\n"
 	      "set key outside right top vertical\n", plot->to);
-	write_sizes(plot->to);
+	write_sizes(plot);
+	write_margins(plot);
 	if (both)
 		fputs("set multiplot layout 2,1\n", plot->to);
 	write_panel(plot, PERF_LAT);
@@ -261,6 +352,7 @@ static int start_gnuplot(struct plot *plot)
 	posix_spawn_file_actions_init(&actions);
 	posix_spawn_file_actions_adddup2(&actions, ends[0], STDIN_FILENO);
 	posix_spawn_file_actions_addclose(&actions, ends[1]);
+	posix_spawn_file_actions_adddup2(&actions, plot->fd, STDOUT_FILENO);
 	err = posix_spawnp(&plot->child, words[0], &actions, NULL, words,
 			   environ);
 	posix_spawn_file_actions_destroy(&actions);
@@ -276,8 +368,29 @@ static int start_gnuplot(struct plot *plot)
 	return 1;
 }
 
+/* The picture's file, or its directory, is the reason. */
+static int fail_output(const struct plot *plot)
+{
+	tool_message("pier perf plot: -o \"%s\": was not written: %s",
+		     plot->output, strerror(errno));
+	return 1;
+}
+
+static int open_output(struct plot *plot)
+{
+	int len = snprintf(plot->part, sizeof(plot->part), "%s.tmp",
+			   plot->output);
+
+	plot->fd = -1;
+	errno = ENAMETOOLONG;
+	if (len < (int)sizeof(plot->part))
+		plot->fd = open(plot->part, O_WRONLY | O_CREAT | O_TRUNC |
+				O_CLOEXEC, 0666);
+	return plot->fd < 0 ? fail_output(plot) : 0;
+}
+
 /* gnuplot prints its own reasons. */
-static int draw(struct plot *plot, const char *terminal)
+static int draw_part(struct plot *plot, const char *terminal)
 {
 	int status;
 
@@ -293,14 +406,30 @@ static int draw(struct plot *plot, const char *terminal)
 	return 1;
 }
 
+/* It has its name when it is whole: what was there before remains till then. */
+static int draw(struct plot *plot, const char *terminal)
+{
+	int err = open_output(plot);
+
+	if (err)
+		return err;
+	err = draw_part(plot, terminal);
+	close(plot->fd);
+	if (!err && rename(plot->part, plot->output))
+		err = fail_output(plot);
+	if (err)
+		unlink(plot->part);
+	return err;
+}
+
 /* NULL: the file's name has no known end. */
 static const char *terminal_of(const char *path)
 {
 	const char *dot = path ? strrchr(path, '.') : NULL;
 
-	if (dot && !strcmp(dot, ".svg"))
+	if (dot && !strcasecmp(dot, ".svg"))
 		return "svg";
-	return dot && !strcmp(dot, ".png") ? "pngcairo" : NULL;
+	return dot && !strcasecmp(dot, ".png") ? "pngcairo" : NULL;
 }
 
 static int load_all(struct plot *plot, const struct pier_args *args)
@@ -323,7 +452,7 @@ int perf_plot(int argc, char *argv[])
 	const struct pier_option options[] = {
 		{ .short_name = "o", .long_name = "output",
 		  .value_name = "FILE", .help = "the picture, .svg or .png",
-		  .type = PIER_OPTION_STRING, .required = 1,
+		  .type = PIER_OPTION_STRING,
 		  .value = &plot.output },
 		{ 0 },
 	};
@@ -340,6 +469,10 @@ int perf_plot(int argc, char *argv[])
 	if (err)
 		return pier_args_exit(err);
 	terminal = terminal_of(plot.output);
+	if (!plot.output) {
+		tool_message("pier perf plot: give -o FILE, the picture");
+		return 2;
+	}
 	if (!terminal) {
 		tool_message("pier perf plot: -o \"%s\": a name that ends in "
 			     ".svg or .png", plot.output);

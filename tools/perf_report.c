@@ -29,7 +29,7 @@ static struct row row_of(const struct perf *perf)
 
 	if (perf->elapsed)
 		row.messages = (double)perf->done / row.seconds;
-	if (perf->opts.both && perf->peer_elapsed)
+	if (perf->has_result && perf->peer_elapsed)
 		row.peer_messages = (double)perf->peer_messages /
 				    (double)perf->peer_elapsed * 1e9;
 	row.messages += row.peer_messages;
@@ -161,9 +161,10 @@ static void row_json(struct perf *perf, const struct row *row)
 		tool_json_set(result, "gb_per_s", json_real(row->gb));
 		tool_json_set(result, "gbit_per_s", json_real(row->gbits));
 	}
-	if (perf->opts.both) {
+	if (perf->opts.both)
 		tool_json_set(result, "client_gb_per_s",
 			      json_real(row->gb - peer_gb(perf, row)));
+	if (perf->has_result) {
 		tool_json_set(result, "server_gb_per_s",
 			      json_real(peer_gb(perf, row)));
 		tool_json_set(result, "server_iterations",
@@ -187,10 +188,10 @@ static void row_csv(const struct perf *perf, const struct row *row)
 		printf(",,,,,,%.6f,%.6f,", row->gb, row->gbits);
 	printf("%.1f,%d,", row->messages, perf->conn_count);
 	if (perf->opts.both)
-		printf("%.6f,%.6f", row->gb - peer_gb(perf, row),
-		       peer_gb(perf, row));
-	else
-		putchar(',');
+		printf("%.6f", row->gb - peer_gb(perf, row));
+	putchar(',');
+	if (perf->has_result)
+		printf("%.6f", peer_gb(perf, row));
 	printf(",%d,%d\n", perf->opts.sge, perf->opts.verify);
 }
 
@@ -210,9 +211,10 @@ static void row_text(const struct perf *perf, const struct row *row)
 		printf("%11" PRIu64 " %10.3f %14.3f %14.0f", perf->done,
 		       row->seconds, row->gb * unit, row->messages);
 		if (perf->opts.both)
-			printf(" %7.3f %7.3f",
-			       (row->gb - peer_gb(perf, row)) * unit,
-			       peer_gb(perf, row) * unit);
+			printf(" %7.3f",
+			       (row->gb - peer_gb(perf, row)) * unit);
+		if (perf->has_result)
+			printf(" %7.3f", peer_gb(perf, row) * unit);
 		putchar('\n');
 	}
 }
@@ -245,6 +247,8 @@ void perf_report_end(struct perf *perf)
 			      json_integer(perf->opts.outstanding));
 	}
 	tool_json_set(root, "interrupted", json_boolean(perf_interrupted));
+	if (perf->err)
+		tool_json_set(root, "error", tool_json_text(perf->reason));
 	tool_json_set(root, "results", perf->results);
 	perf->results = NULL;
 	tool_json_print(root);
@@ -258,14 +262,13 @@ static bool counts(const struct perf *perf)
 /* The responder's result: how many messages it received, if it receives any. */
 void perf_report_served(const struct perf *perf)
 {
+	const char *peer = pier_conn_peer_address(perf->conns[0].conn);
 	char size[TOOL_SIZE_TEXT];
 	json_t *root;
 
 	if (!perf->opts.json) {
 		if (perf->stays)
-			printf("%s: %s %s: ",
-			       pier_conn_peer_address(perf->conns[0].conn),
-			       perf_measure_name(perf),
+			printf("%s: %s %s: ", peer, perf_measure_name(perf),
 			       perf_operation_name(perf));
 		if (counts(perf))
 			printf("received %" PRIu64 " messages of up to %s\n",
@@ -277,8 +280,12 @@ void perf_report_served(const struct perf *perf)
 		return;
 	}
 	root = describe(perf);
+	tool_json_set(root, "peer", tool_json_text(peer));
 	if (counts(perf))
 		tool_json_set(root, "received",
 			      json_integer((json_int_t)perf->received));
-	tool_json_print(root);
+	if (perf->stays)
+		tool_json_print_line(root);
+	else
+		tool_json_print(root);
 }

@@ -13,6 +13,7 @@
 volatile sig_atomic_t perf_interrupted;
 
 static struct pier_pe *engine;	/* that the handler wakes */
+static struct sigaction before;
 
 static void interrupt(int number)
 {
@@ -21,7 +22,10 @@ static void interrupt(int number)
 	pier_pe_wake(engine);
 }
 
-/* A second Ctrl-C ends the process, whatever it does. */
+/*
+ * A second Ctrl-C ends the process, whatever it does.  One that is ignored, as
+ * in the background of a script, remains so.
+ */
 void perf_watch_start(struct perf *perf)
 {
 	struct sigaction action = { .sa_handler = interrupt,
@@ -29,14 +33,16 @@ void perf_watch_start(struct perf *perf)
 
 	engine = perf->pe;
 	sigemptyset(&action.sa_mask);
-	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGINT, NULL, &before);
+	if (before.sa_handler != SIG_IGN)
+		sigaction(SIGINT, &action, NULL);
 	perf->live = !perf->opts.json && !perf->opts.csv &&
 		     isatty(STDERR_FILENO);
 }
 
 void perf_watch_stop(void)
 {
-	signal(SIGINT, SIG_DFL);
+	sigaction(SIGINT, &before, NULL);
 }
 
 void perf_watch_begin(struct perf *perf, uint64_t now)

@@ -51,6 +51,16 @@ static int check_client(const struct perf *perf)
 	return 2;
 }
 
+/* The word, or -sa.  2: reported. */
+static int check_peer(const char *place)
+{
+	if (!place || tool_is_peer(place))
+		return 0;
+	tool_message("pier perf: \"%s\": give HOST[:PORT]; a port is 1 to "
+		     "65535", place);
+	return 2;
+}
+
 int perf_where(struct perf *perf, const char *place)
 {
 	if ((place || perf->opts.listen) && perf->args.server_addr) {
@@ -61,6 +71,8 @@ int perf_where(struct perf *perf, const char *place)
 	}
 	if (place && !perf->opts.listen)
 		perf->args.server_addr = place;
+	if (check_peer(perf->args.server_addr))
+		return 2;
 	if (!perf->args.server_addr && check_client(perf))
 		return 2;
 	if (perf->opts.listen)

@@ -72,6 +72,7 @@ void tool_services_print(json_t *services);
 int tool_listen_at(const char *text, char address[TOOL_ADDRESS_MAX],
 		   uint32_t *ret_port);
 int tool_has_port(const char *text);
+int tool_is_peer(const char *text);	/* a host, and no port or a valid one */
 int tool_is_any(const char *address);	/* 0.0.0.0 or :: */
 
 /*
@@ -166,5 +167,8 @@ void tool_json_set_name(json_t *object, const char *key, const char *name);
 
 /* Write @root, which is given up, to stdout, keys in the order set. */
 void tool_json_print(json_t *root);
+
+/* The same in one line, for programs that print one after the other. */
+void tool_json_print_line(json_t *root);
 
 #endif

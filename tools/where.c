@@ -32,6 +32,19 @@ int tool_has_port(const char *text)
 				  strchr(text, ':') == colon);
 }
 
+int tool_is_peer(const char *text)
+{
+	const char *digits = port_in(text);
+	size_t len = strlen(text);
+	unsigned long port;
+
+	if (!*digits)	/* an IPv6 address may end in two colons */
+		return len && (text[len - 1] != ':' ||
+			       (len > 1 && text[len - 2] == ':'));
+	port = is_number(digits) ? strtoul(digits, NULL, 10) : 0;
+	return digits > text + 1 && port && port <= 65535;
+}
+
 int tool_listen_at(const char *text, char address[TOOL_ADDRESS_MAX],
 		   uint32_t *ret_port)
 {

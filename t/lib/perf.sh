@@ -14,6 +14,9 @@ some()
 	[ -f /run/vm/job ] || printf '%s\n' "$@"
 }
 
+# Before a command in the background: a shell lets that ignore Ctrl-C.
+interruptible="env --default-signal=INT"
+
 # serve OPTION... - a server at a new port, $server
 serve()
 {

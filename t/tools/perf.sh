@@ -309,6 +309,12 @@ perf_names_places_that_make_no_sense()
 		status 2 "$pier" perf -d "$device" $words &&
 			[ -s "$tmp/err" ] || return 1
 	done
+	for place in 127.0.0.1:99999 127.0.0.1:0 127.0.0.1: "" localhost:x \
+	    "[::1]:" "[::1]:65536" :13579 13579; do
+		status 2 "$pier" perf -d "$device" lat send "$place" &&
+			says "$tmp/err" "\"$place\": give HOST[:PORT]; " \
+				"a port is 1 to 65535" || return 1
+	done
 	for place in 203.0.113.1 '[2001:db8::1]:7000' nowhere; do
 		status 1 "$pier" perf -d "$device" --listen lat send "$place" &&
 			says "$tmp/err" "not an address of $device" || return 1

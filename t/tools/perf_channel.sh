@@ -89,8 +89,9 @@ ends_of_both_directions_of_a_channel_end_the_client_alone()
 		client=$!
 		wait_for 20 sends && kill -KILL $client || return 1
 		wait $client
-		"$pier" perf -d "$device" bw $what -s 64 -n 100000000 --json \
-			--warmup 0 --bidirectional --timeout 40 \
+		$interruptible "$pier" perf -d "$device" bw $what -s 64 \
+			-n 100000000 --json --warmup 0 \
+			--bidirectional --timeout 40 \
 			"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
 		client=$!
 		wait_for 40 sends && kill -INT $client && wait $client &&
@@ -164,6 +165,17 @@ a_passive_server_is_measured()
 
 options_that_an_operation_does_not_have_are_named()
 {
+	for words in "-q 2" --bidirectional --passive "--inline 8"; do
+		status 2 "$pier" perf bw copy $words -d "$device" &&
+			says "$tmp/err" "copy does not have ${words% *}: it " ||
+			return 1
+	done
+	for words in "copy --outstanding 64" "copy --batch 1" \
+	    "send --batch 2 host" "connect --outstanding 8 host"; do
+		status 2 "$pier" perf lat $words -d "$device" &&
+			says "$tmp/err" "lat does not have --" \
+				": it has one message in flight" || return 1
+	done
 	for words in "connect -q 2" "connect --verify" "connect --sge 2" \
 	    "connect --bidirectional"; do
 		status 2 "$pier" perf bw $words host &&

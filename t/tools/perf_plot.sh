@@ -52,8 +52,24 @@ medians_alone_have_one_line()
 		echo '"results": [ { "size": 8, "median": 2.5 } ] }' \
 			>>"$tmp/other" || return 1
 	status 0 "$pier" perf plot "$tmp/other" -o "$tmp/other.svg" &&
+		[ ! -s "$tmp/err" ] &&
 		says "$tmp/other.svg" "other: tag tcp, median" &&
 		! grep -q "99 %" "$tmp/other.svg"
+}
+
+# Their frames have two edges, left and right, and the last point has a mark.
+both_panels_have_the_same_sizes_at_the_same_places()
+{
+	has_gnuplot
+	result a_name_that_is_long lat && result b bw &&
+		status 0 "$pier" perf plot "$tmp/a_name_that_is_long" \
+			"$tmp/b" -o "$tmp/both.SVG" &&
+		says "$tmp/both.SVG" "64 KiB" || return 1
+	edges=$(tr -d '\n' <"$tmp/both.SVG" | grep -o "d='M[^']*Z *'" |
+		grep -o '[ML][0-9.]*,' | tr -d 'ML,' | sort -u | wc -l)
+	[ "$edges" -eq 2 ] && return
+	echo "edges: $edges"
+	return 1
 }
 
 a_picture_can_be_a_png()
@@ -78,7 +94,27 @@ a_picture_that_cannot_be_written_is_an_error()
 {
 	has_gnuplot
 	result one lat && status 1 "$pier" perf plot "$tmp/one" \
-		-o "$tmp/none/a.svg" && says "$tmp/err" "was not written"
+		-o "$tmp/none/a.svg" &&
+		says "$tmp/err" "-o \"$tmp/none/a.svg\": was not written: " \
+			"No such" &&
+		[ ! -s "$tmp/out" ] && [ "$(wc -l <"$tmp/err")" -eq 1 ] &&
+		mkdir "$tmp/dir.svg" && status 1 "$pier" perf plot \
+			"$tmp/one" -o "$tmp/dir.svg" &&
+		says "$tmp/err" "dir.svg\": was not written: Is a directory" &&
+		[ ! -e "$tmp/dir.svg.tmp" ]
+}
+
+# As on a disk that is full: the picture of before remains.
+a_picture_that_is_not_whole_is_removed()
+{
+	has_gnuplot
+	result one lat && echo before >"$tmp/a.png" || return 1
+	(
+		ulimit -f 1
+		exec "$pier" perf plot "$tmp/one" -o "$tmp/a.png"
+	) 2>"$tmp/err"
+	[ $? -eq 1 ] && says "$tmp/err" "a.png\" was not written" &&
+		says "$tmp/a.png" before && [ ! -e "$tmp/a.png.tmp" ]
 }
 
 what_is_no_result_is_named()
@@ -91,12 +127,19 @@ what_is_no_result_is_named()
 			says "$tmp/err" "pier perf plot: $tmp/$file: " ||
 			return 1
 	done
+	: >"$tmp/nothing"
+	status 1 "$pier" perf plot "$tmp/nothing" -o "$tmp/a.svg" &&
+		says "$tmp/err" "$tmp/nothing: is empty" &&
+		status 1 "$pier" perf plot "$tmp" -o "$tmp/a.svg" &&
+		says "$tmp/err" "$tmp: Is a directory"
 }
 
 words_that_make_no_sense_are_refused()
 {
 	: >"$tmp/one"
-	for words in "-o a.svg" "$tmp/one" "$tmp/one -o a.gif" \
+	status 2 "$pier" perf plot "$tmp/one" &&
+		says "$tmp/err" "give -o FILE" || return 1
+	for words in "-o a.svg" "$tmp/one -o a.gif" \
 	    "$tmp/one -o svg"; do
 		status 2 "$pier" perf plot $words && [ -s "$tmp/err" ] ||
 			return 1
@@ -126,7 +169,8 @@ csv_of_something_else_is_named()
 	sed 's/,64,/,many,/' "$tmp/lat" >"$tmp/words"
 	sed '1s/median_us/middle/' "$tmp/lat" >"$tmp/names"
 	sed 1q "$tmp/lat" >"$tmp/empty"
-	for file in two:3 words:2 names:1; do
+	tr , ';' <"$tmp/lat" >"$tmp/other"
+	for file in two:3 words:2 names:1 other:1; do
 		status 1 "$pier" perf plot "$tmp/${file%:*}" -o "$tmp/a.svg" &&
 			says "$tmp/err" "${file%:*}: line ${file#*:}: " \
 				"not a line of one measurement" || return 1
@@ -138,9 +182,11 @@ csv_of_something_else_is_named()
 run latency_and_bandwidth_are_drawn_with_axes
 run one_measure_has_one_panel
 run medians_alone_have_one_line
+run both_panels_have_the_same_sizes_at_the_same_places
 run a_picture_can_be_a_png
 run a_host_without_gnuplot_says_what_to_install
 run a_picture_that_cannot_be_written_is_an_error
+run a_picture_that_is_not_whole_is_removed
 run csv_is_drawn_too
 run csv_of_something_else_is_named
 run what_is_no_result_is_named

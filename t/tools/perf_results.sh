@@ -39,6 +39,16 @@ several_sizes_are_measured_in_one_run()
 	done
 }
 
+# So many of the times do not exceed it: 99.9 % of less than 1000 are all.
+percentiles_are_no_less_than_their_times()
+{
+	python3 -c pass || skip "there is no python3"
+	between "lat read" "lat read -n 5 --json \
+		--sizes $(seq -s , 1 40)" && holds 'len(r) == 40' &&
+		holds 'all(x["p999"] == x["p99"] == x["max"] for x in r)' &&
+		holds 'all(x["median"] <= x["max"] for x in r)'
+}
+
 a_sweep_has_all_powers_of_two()
 {
 	between "bw read -a" "bw read -a -n 4 --warmup 1" &&
@@ -122,8 +132,9 @@ interrupted()
 		-re "$tmp/b" -m "$tmp/m" --timeout 20 \
 		>"$tmp/a.out" 2>"$tmp/a.err" &
 	responder=$!
-	"$pier" perf "$@" -s 8 --warmup 0 -n 1000000000 --json -d "$device" \
-		-ld "$tmp/b" -re "$tmp/a" -m "$tmp/m" --timeout 20 \
+	$interruptible "$pier" perf "$@" -s 8 --warmup 0 -n 1000000000 \
+		--json -d "$device" -ld "$tmp/b" -re "$tmp/a" \
+		-m "$tmp/m" --timeout 20 \
 		>"$tmp/b.out" 2>"$tmp/b.err" &
 	requester=$!
 	wait_for 20 has_sent && kill -INT $requester &&
@@ -138,6 +149,33 @@ ctrl_c_prints_what_there_is()
 {
 	interrupted lat send && interrupted bw write && interrupted bw send &&
 		interrupted lat read --events
+}
+
+ctrl_c_before_what_is_measured_is_explained()
+{
+	serve || return 1
+	$interruptible "$pier" perf -d "$device" lat send -t 9 --json \
+		--warmup 10000000 "$address:$port" >"$tmp/b.out" \
+		2>"$tmp/b.err" &
+	client=$!
+	wait_for 20 sends && kill -INT $client || return 1
+	wait $client
+	[ $? -eq 1 ] && is_json "$tmp/b.out" &&
+		says "$tmp/json" '"interrupted": true' '"error": "' &&
+		says "$tmp/b.err" "interrupted before a message was measured" \
+			", after " " of the 10000000 of --warmup"
+}
+
+# As what a script runs in the background does.
+an_ignored_ctrl_c_remains_so()
+{
+	python3 -c pass || skip "there is no python3"
+	serve || return 1
+	env --ignore-signal=INT "$pier" perf -d "$device" lat send -t 2 --json \
+		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
+	client=$!
+	wait_for 20 sends && kill -INT $client && wait $client &&
+		holds 'not d["interrupted"]'
 }
 
 a_terminal_has_a_line_that_is_erased()
@@ -174,10 +212,13 @@ run a_sweep_has_all_powers_of_two
 natively run a_responder_counts_the_messages_of_all_sizes
 run seconds_end_a_run
 natively run latencies_are_in_their_order
+natively run percentiles_are_no_less_than_their_times
 natively run rates_agree_with_each_other
 natively run csv_has_a_line_for_each_size
 natively run gbits_are_eight_times_as_many
 natively run ctrl_c_prints_what_there_is
+natively run ctrl_c_before_what_is_measured_is_explained
+natively run an_ignored_ctrl_c_remains_so
 natively run a_terminal_has_a_line_that_is_erased
 natively run options_that_exclude_each_other_are_named
 natively run lists_that_make_no_sense_are_refused

@@ -70,6 +70,40 @@ a_client_that_is_killed_does_not_end_the_server()
 	done
 }
 
+# outlives WORD... - the server is killed, with some measured
+outlives()
+{
+	serve || return 1
+	"$pier" perf -d "$device" "$@" -n 1000000000 -s 8 --warmup 0 \
+		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
+	client=$!
+	wait_for 20 sends && kill -KILL $server || return 1
+	wait $client
+	[ $? -eq 1 ] && says "$tmp/b.err" "pier perf: " || {
+		cat "$tmp"/b.out "$tmp"/b.err
+		return 1
+	}
+}
+
+what_was_measured_outlives_the_server()
+{
+	outlives lat send && grep '^  *8  *[1-9][0-9]* ' "$tmp/b.out" &&
+		outlives bw read --csv --events &&
+		awk -F , 'NR == 2 { exit !($4 == 8 && $5 > 0 && $13 > 0) }
+			END { exit NR != 2 }' "$tmp/b.out" || {
+		cat "$tmp/b.out"
+		return 1
+	}
+	python3 -c pass || return 0
+	for what in "bw write" "lat read" "bw send --bidirectional"; do
+		outlives $what --json && holds 'd["error"]' &&
+			holds 'not d["interrupted"]' &&
+			holds 'r[0]["iterations"] > 0' &&
+			holds 'r[0]["messages_per_s"] > 0' &&
+			holds '"server_gb_per_s" not in r[0]' || return 1
+	done
+}
+
 # pings - to a server of its own, $pinged
 pings()
 {
@@ -87,7 +121,8 @@ pings()
 waits_for()
 {
 	pings && serve || return 1
-	"$pier" perf -d "$device" lat "$1" -n 100000000 -s 8 --json \
+	$interruptible \
+		"$pier" perf -d "$device" lat "$1" -n 100000000 -s 8 --json \
 		"$address:$port" >"$tmp/b.out" 2>"$tmp/b.err" &
 	client=$!
 	wait_for 20 sends || return 1
@@ -142,7 +177,18 @@ two_sides_on_one_processor_are_warned_of()
 	measures lat send -n 5 && ! grep WARNING "$tmp/b.err"
 }
 
-# Each at once, as a signal ends it.
+# lines_are_json ADDRESS - each one, of a client of this address
+lines_are_json()
+{
+	python3 - "$tmp/a.out" "$1" <<-'END'
+		import json, sys
+		lines = [json.loads(line) for line in open(sys.argv[1])]
+		assert len(lines) == 2, lines
+		assert all(l["peer"].startswith(sys.argv[2]) for l in lines)
+	END
+}
+
+# Each at once, as a signal ends it, in a line.
 a_server_that_stays_prints_json_for_each_client()
 {
 	port=$((port + 1))
@@ -150,7 +196,9 @@ a_server_that_stays_prints_json_for_each_client()
 		2>"$tmp/a.err" &
 	measures lat send -n 5 && measures bw send -n 7 --warmup 0 &&
 		counts 1 '"received": 105' && counts 1 '"received": 7' &&
-		[ ! -s "$tmp/a.err" ]
+		[ ! -s "$tmp/a.err" ] || return 1
+	python3 -c pass || return 0
+	lines_are_json "$address port "
 }
 
 batches_and_inline_data_are_measured()
@@ -172,6 +220,7 @@ natively run a_server_may_limit_what_its_clients_send
 natively run strangers_are_rejected_and_the_next_client_is_served
 natively run a_server_of_another_kind_is_named
 natively run a_client_that_is_killed_does_not_end_the_server
+natively run what_was_measured_outlives_the_server
 natively run a_server_that_is_not_scheduled_is_waited_for
 natively run two_clients_are_served_one_after_the_other
 natively run a_busy_server_is_named_when_the_time_is_over
