@@ -133,6 +133,7 @@ check_PROGRAMS += \
 	%D%/engine/offender.t \
 	%D%/engine/one_event.t \
 	%D%/engine/pe.t \
+	%D%/engine/pe_events.t \
 	%D%/engine/standing_clock.t \
 	%D%/engine/starting.t \
 	%D%/engine/worker.t \

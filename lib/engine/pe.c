@@ -17,8 +17,8 @@
 #define SLOW_ROUNDS 256		/* slow sources are due this often anyway, */
 #define SLOW_NS PIER__MS	/* or after this time if it is shorter */
 #define HOT_ROUNDS 16		/* with events between looks at the clock, */
-#define IDLE_ROUNDS 16		/* and without, if these took at most */
-#define BRISK_NS 1000
+#define IDLE_ROUNDS 16		/* and without, at most, */
+#define BRISK_NS 1000		/* if those before took no longer */
 #define SPIN_NS UINT64_C(20000)	/* wait polls this long before it sleeps */
 
 static int open_fds(struct pier_pe *pe)
@@ -231,6 +231,14 @@ static void report_stopped(struct pier_pe *pe)
 							 link));
 }
 
+/* Rounds until the next look: not more than were made without a pause. */
+static unsigned int idle_rounds(const struct pier_pe *pe)
+{
+	if (pe->now - pe->glanced > BRISK_NS)
+		return 1;
+	return pe->idle < IDLE_ROUNDS ? 2 * pe->idle : IDLE_ROUNDS;
+}
+
 /* Poll slow sources now and then, rarely under load. */
 static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 {
@@ -239,7 +247,7 @@ static int __attribute__((noinline)) look_around(struct pier_pe *pe)
 	pe->rounds += pe->stride;
 	pe->quiet = pe->stride = HOT_ROUNDS;
 	pe->now = pier__now();
-	pe->idle = pe->now - pe->glanced <= BRISK_NS ? IDLE_ROUNDS : 1;
+	pe->idle = idle_rounds(pe);
 	pe->glanced = pe->now;
 	all = pe->rounds >= SLOW_ROUNDS || pe->now - pe->looked >= SLOW_NS;
 	if (all) {

@@ -266,6 +266,37 @@ static void the_first_round_after_arming_looks_at_the_clock(void)
 	pier_pe_destroy(pe);
 }
 
+/*
+ * A program that polls a few times, and then does something else.  It has not
+ * polled more often without a pause than it does after this one.
+ */
+#define FEW 2
+static void rounds_between_pauses_look_at_the_clock(void)
+{
+	struct probe slow;
+	struct pier_pe *pe;
+	int before, i, k;
+
+	if (!IS(pier_pe_create(&pe), 0) || !add(pe, &slow, true))
+		return;
+	for (i = 0; i < 8; i++) {
+		for (k = 0; k < FEW; k++)
+			pier_pe_progress(pe, 0);
+		pier__pe_due(&slow.source, pier__now() + PIER__MS / 8);
+		while (pier__now() < slow.source.due)
+			;
+		before = slow.polls;
+		for (k = 0; k < 2 * FEW; k++)
+			pier_pe_progress(pe, 0);
+		OK(slow.polls > before);
+		pier__pe_due(&slow.source, pier__now() + PIER__MS / 8);
+		while (pier__now() < slow.source.due)
+			;
+	}
+	take_out(&slow);
+	pier_pe_destroy(pe);
+}
+
 static void the_fd_becomes_readable_when_a_slow_source_is_due(void)
 {
 	struct pollfd fd = { .events = POLLIN };
@@ -455,126 +486,6 @@ static void an_event_loop_of_its_own_moves_data(void)
 	pier_dev_close(dev);
 }
 
-/* Tasks completed together are reported singly if one is asked for. */
-static void one_event_at_a_time_is_one_callback_at_a_time(void)
-{
-	struct pier_event event;
-	struct pier_dev *dev;
-	struct peer a, b;
-	uint64_t end;
-	int i, n, idle, events;
-
-	if (pier_dev_open(NULL, &dev)) {
-		tap_skip(pier_last_error());
-		return;
-	}
-	if (!peer_pair(&a, &b, dev, NULL, 4096))
-		return;
-	for (i = 0; i < 16; i++)
-		IS(pier_rdma_receive(a.rdma, NULL, NULL, NULL), 0);
-	IS(pier_ctx_stop(pier_rdma_ctx(a.rdma)), -EINPROGRESS);
-	end = pier__now() + PEER_LIMIT_MS * PIER__MS;
-	while (pier_ctx_pe(pier_rdma_ctx(a.rdma)) && pier__now() < end) {
-		n = pier_pe_progress(a.pe, 1);
-		idle = !pier_ctx_pe(pier_rdma_ctx(a.rdma));
-		OK(n <= 1 + idle);
-		for (events = 0; pier_pe_retrieve(a.pe, &event) == 0;
-		     events++) {
-			IS(event.status, -ECANCELED);
-			pier_task_free(event.task);
-		}
-		OK(events <= 1);
-	}
-	peer_ctx(&a, PIER_CTX_IDLE);
-	peer_unpair(&a, &b);
-	pier_dev_close(dev);
-}
-
-static void destroy_the_engine(struct pier_task *task, void *arg)
-{
-	struct peer *peer = arg;
-
-	(void)task;
-	if (peer->own_pe)
-		pier_pe_destroy(peer->pe);
-	peer->own_pe = false;
-}
-
-/* With contexts still running on it, which are stopped by that. */
-static void an_engine_may_be_destroyed_in_a_callback(void)
-{
-	int status = -EINPROGRESS;
-	struct pier_dev *dev;
-	struct peer a, b;
-
-	if (pier_dev_open(NULL, &dev)) {
-		tap_skip(pier_last_error());
-		return;
-	}
-	if (!peer_pair(&a, &b, dev, NULL, 4096))
-		return;
-	IS(pier_rdma_receive(a.rdma, NULL, destroy_the_engine, &a), 0);
-	IS(pier_rdma_receive(a.rdma, NULL, peer_done, &status), 0);
-	IS(pier_rdma_send(b.conn, NULL, NULL, NULL), 0);
-	while (a.own_pe)
-		pier_pe_wait(a.pe, 10);
-	IS(status, -ECANCELED);
-	IS(pier_ctx_state(pier_rdma_ctx(a.rdma)), PIER_CTX_IDLE);
-	IS(pier_ctx_state(pier_rdma_ctx(b.rdma)), PIER_CTX_IDLE);
-	OK(!pier_ctx_pe(pier_rdma_ctx(a.rdma)));
-	peer_unpair(&a, &b);
-	pier_dev_close(dev);
-}
-
-/* A task of each kind of end, from a pair whose receive is too short. */
-static void retrieve_has_four_outcomes(void)
-{
-	struct pier_event event = { NULL, 1 };
-	struct pier_buf *src, *dst;
-	struct pier_dev *dev;
-	struct peer a, b;
-
-	IS(pier_pe_retrieve(NULL, &event), -EINVAL);
-	LIKE(pier_last_error(), "object is NULL");
-	if (pier_dev_open(NULL, &dev)) {
-		tap_skip(pier_last_error());
-		return;
-	}
-	if (!peer_pair(&a, &b, dev, NULL, 4096))
-		return;
-	IS(pier_pe_retrieve(a.pe, NULL), -EINVAL);
-	LIKE(pier_last_error(), "without an event");
-	IS(pier_pe_retrieve(a.pe, &event), -EAGAIN);
-	OK(!event.task && event.status == 1);
-
-	IS(pier_rdma_receive(b.rdma, NULL, NULL, NULL), 0);
-	IS(pier_rdma_send(a.conn, NULL, NULL, NULL), 0);
-	OK(peer_quiet(&a) && peer_quiet(&b));
-	IS(pier_pe_retrieve(a.pe, NULL), -EINVAL);	/* takes none */
-	for (int i = 0; i < 2; i++) {
-		IS(pier_pe_retrieve(a.pe, &event), 0);
-		IS(event.status, 0);
-		pier_task_free(event.task);
-	}
-
-	src = peer_data(&a, 0, 101);
-	dst = peer_tail(&b, 0, 100);
-	IS(pier_rdma_receive(b.rdma, dst, NULL, NULL), 0);
-	IS(pier_rdma_send(a.conn, src, NULL, NULL), 0);
-	OK(peer_quiet(&a) && peer_quiet(&b));
-	for (int i = 0; i < 2; i++) {
-		IS(pier_pe_retrieve(a.pe, &event), 0);
-		OK(event.status < 0 && event.status != -EINPROGRESS);
-		IS(event.status, pier_task_status(event.task));
-		pier_task_free(event.task);
-	}
-	IS(pier_pe_retrieve(a.pe, &event), -EAGAIN);
-	pier_buf_put(dst);
-	pier_buf_put(src);
-	peer_unpair(&a, &b);
-	pier_dev_close(dev);
-}
-
 int main(void)
 {
 	TEST(an_engine_with_nothing_on_it_has_no_events);
@@ -584,6 +495,7 @@ int main(void)
 	TEST(a_slow_source_is_polled_after_a_nudge);
 	TEST(a_slow_source_is_polled_in_every_round_a_millisecond_apart);
 	TEST(the_first_round_after_arming_looks_at_the_clock);
+	TEST(rounds_between_pauses_look_at_the_clock);
 	TEST(the_fd_becomes_readable_when_a_slow_source_is_due);
 	TEST(arming_asks_every_source_and_tells_what_is_pending);
 	TEST(a_sleeping_wait_ends_with_a_source);
@@ -592,8 +504,5 @@ int main(void)
 	TEST(a_signal_alone_does_not_end_a_wait);
 	TEST(a_wake_makes_the_fd_readable);
 	TEST(an_event_loop_of_its_own_moves_data);
-	TEST(one_event_at_a_time_is_one_callback_at_a_time);
-	TEST(an_engine_may_be_destroyed_in_a_callback);
-	TEST(retrieve_has_four_outcomes);
 	return tap_done();
 }

@@ -200,6 +200,29 @@ def a_wait_ends_with_its_comm_channel():
                 ends_with(server, waits[first], waits[1 - first])
 
 
+def a_wait_of_another_task_ends_with_its_connection():
+    async def main(conn, wait):
+        waiting = asyncio.ensure_future(waited(wait))
+        await asyncio.sleep(0.05)       # the engine is idle, and armed
+        assert not waiting.done()
+        conn.close()
+        await asyncio.wait({waiting}, timeout=LIMIT)
+        assert waiting.done(), wait
+        waiting.exception()
+
+    async def waited(wait):
+        return await wait()
+
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine, \
+            pier.Mmap.allocate(dev, 64) as memory, \
+            pier.Rdma(dev, engine) as one:
+        for number in range(3):
+            conn = one.export()
+            wait = (conn.connected, conn.disconnected,
+                    lambda: one.receive(memory))[number]
+            asyncio.run(main(conn, wait))
+
+
 def private_data_is_bytes_of_items_of_any_size():
     data = array.array("I", [1, 2, 3])
     with pair() as (one, other):
@@ -225,4 +248,5 @@ run(a_cycle_with_a_listener_is_collected,
     a_wait_ends_with_its_listener,
     a_wait_ends_with_the_context_of_its_listener,
     a_wait_ends_with_its_comm_channel,
+    a_wait_of_another_task_ends_with_its_connection,
     private_data_is_bytes_of_items_of_any_size)

@@ -219,6 +219,7 @@ class _Comch(Context):
         for connection in self.conns.values():      # if no callback has
             connection.forget()
         self.conns.clear()
+        self.engine.look_at_changes()
 
     def connected(self, conn) -> ComchConnection:
         """A callback: messages may be sent."""
@@ -281,7 +282,8 @@ class ComchServer(_Comch):
     def _first(self, queue: collections.deque) -> Any:
         if queue:
             return queue.popleft()
-        return PENDING if self.handle else None
+        _ = self.handle             # raises, once it is closed
+        return PENDING
 
     def requested(self, conn, request: int, data: bytes) -> None:
         """A callback: a client's request."""

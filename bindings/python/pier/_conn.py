@@ -128,6 +128,7 @@ class Connection(Closable):
         """Reject a client's request, with private data; it is closed then."""
         check(lib.pier_conn_reject(self.handle, *data_of(data)))
         self.rdma.disown(self._own)
+        self.engine.look_at_changes()
 
     def connected(self) -> Change[Connection]:
         """Wait until it is connected; the result is the connection.
@@ -156,7 +157,8 @@ class Connection(Closable):
         """
         lib.pier_conn_destroy(self.rdma.disown(self._own))
         self.rdma.has_lost = True
-        self.engine.hopes.add(self.rdma)
+        self.engine.look_for_hope(self.rdma)
+        self.engine.look_at_changes()
 
     def send(self, src: Parts) -> Task[None]:
         """Send the bytes of src, which complete a receive of the peer's."""

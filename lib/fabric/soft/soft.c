@@ -104,7 +104,7 @@ static bool is_enough(struct soft_chan *chan, int n)
 {
 	bool enough = n > 0 && chan->shm && chan->posts <= 1 &&
 		      chan->direct_polls < DIRECT_POLLS &&
-		      !pier__soft_ep_replies_pending(chan->ep);
+		      !pier__soft_ep_has_any(chan->ep, true);
 
 	chan->direct_polls = enough ? chan->direct_polls + 1 : 0;
 	if (enough)

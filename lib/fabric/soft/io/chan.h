@@ -124,6 +124,7 @@ struct soft_chan {
 	struct soft_chan_sock *group_sock;	/* of multicast, or NULL */
 	unsigned int roce_port_users;	/* counted, temporary */
 	bool roce_port_held;		/* until the channel's end */
+	bool group_port_used;		/* port 4791, by the groups */
 	struct soft_chan_cm *cm;	/* owned, or NULL */
 	void (*cm_free)(struct soft_chan_cm *cm);	/* set with it */
 	int timer, wake_fd;		/* owned */

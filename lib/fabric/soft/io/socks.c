@@ -81,9 +81,9 @@ static bool is_loopback(struct soft_chan *chan)
 static void join_at_roce_port(struct soft_chan *chan,
 			      const struct in6_addr *group)
 {
-	if (!chan->roce_port_held && !is_loopback(chan))
-		chan->roce_port_held = pier__soft_chan_roce_port_use(chan,
-								     true);
+	if (!chan->group_port_used && !is_loopback(chan))
+		chan->group_port_used = pier__soft_chan_roce_port_use(chan,
+								      true);
 	if (chan->roce_sock)
 		pier__soft_udp_join(chan->roce_sock->io, group, true);
 }
@@ -103,6 +103,11 @@ static void leave(struct soft_chan *chan, const struct in6_addr *group)
 	pier__soft_udp_join(chan->group_sock->io, group, false);
 	if (chan->roce_sock)
 		pier__soft_udp_join(chan->roce_sock->io, group, false);
+	if (!chan->group_port_used || !pier__list_empty(&chan->ep->groups))
+		return;
+	chan->group_port_used = false;
+	pier__soft_chan_roce_port_use(chan, false);
+	pier__soft_chan_roce_port_close(chan);
 }
 
 int pier__soft_chan_join(struct soft_chan *chan, struct soft_qp *qp,
@@ -207,6 +212,24 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
 	sock->io = NULL;
 }
 
+/* It is in the groups that there are; the kernel ignores a second join. */
+static int roce_sock_open(struct soft_chan *chan)
+{
+	struct pier__list *pos, *tmp;
+	int err = 0;
+
+	if (chan->roce_sock)
+		return 0;
+	err = pier__soft_chan_sock_open(chan, &in6addr_any, ROCE_UDP_PORT,
+					&chan->roce_sock);
+	if (err)
+		return err;
+	PIER__LIST_EACH(pos, tmp, &chan->ep->groups)
+		pier__soft_udp_join(chan->roce_sock->io,
+				    pier__soft_group_at(pos), true);
+	return 0;
+}
+
 /*
  * One socket of a network namespace has port 4791: its packets are
  * distinguished by QPN only, and endpoints, also of one process, choose QPNs
@@ -214,12 +237,8 @@ void pier__soft_chan_sock_close(struct soft_chan *chan,
  */
 int pier__soft_chan_roce_port_hold(struct soft_chan *chan)
 {
-	int err = 0;
+	int err = roce_sock_open(chan);
 
-	if (!chan->roce_sock)
-		err = pier__soft_chan_sock_open(chan, &in6addr_any,
-						ROCE_UDP_PORT,
-						&chan->roce_sock);
 	if (err == -EADDRINUSE)
 		return pier__fail(err, "UDP port %u is taken, and the peer, a "
 				  "RoCE device, sends to no other: "
@@ -238,9 +257,7 @@ bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on)
 		chan->roce_port_users--;
 		return true;
 	}
-	if (!chan->roce_sock &&
-	    pier__soft_chan_sock_open(chan, &in6addr_any, ROCE_UDP_PORT,
-				      &chan->roce_sock))
+	if (roce_sock_open(chan))
 		return false;
 	chan->roce_port_users++;
 	return true;

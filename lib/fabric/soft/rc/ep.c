@@ -283,16 +283,15 @@ static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 /* Were the last rounds short ones? */
 static void read_clock_of_round(struct soft_ep *ep)
 {
-	uint64_t before = ep->now;
-
 	read_clock(ep);
-	ep->brisk = ep->now - before <= BRISK_NS;
+	ep->brisk = ep->now - ep->round_at <= BRISK_NS;
+	ep->round_at = ep->now;
 }
 
 /*
  * After many packets receive a few times more at once: one ACK is then for all
- * of them.  Requests by shared memory can do with a clock that is a microsecond
- * old.
+ * of them.  Requests by shared memory can do with a clock that is some rounds
+ * old: what they begin to wait for reads it.
  */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
@@ -351,8 +350,7 @@ int pier__soft_ep_receive(struct soft_ep *ep, bool all)
 	return done;
 }
 
-/* Is there something to send, with @replies also of these? */
-static bool has_any(const struct soft_ep *ep, bool replies)
+bool pier__soft_ep_has_any(const struct soft_ep *ep, bool replies)
 {
 	return !pier__list_empty(&ep->ready) ||
 	       (replies && (!pier__list_empty(&ep->coalesced) ||
@@ -361,7 +359,7 @@ static bool has_any(const struct soft_ep *ep, bool replies)
 
 int pier__soft_ep_send(struct soft_ep *ep)
 {
-	if (!has_any(ep, true))
+	if (!pier__soft_ep_has_any(ep, true))
 		return 0;
 	if (!ep->clock_read)
 		read_clock(ep);
@@ -371,6 +369,8 @@ int pier__soft_ep_send(struct soft_ep *ep)
 
 int pier__soft_ep_send_held(struct soft_ep *ep)
 {
+	if (pier__soft_ep_replies_pending(ep) && !ep->clock_read)
+		read_clock(ep);
 	pier__soft_ack_coalesce_hold(ep);
 	return pier__soft_ep_send(ep);
 }
@@ -384,7 +384,7 @@ int pier__soft_ep_send_all(struct soft_ep *ep)
 
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies)
 {
-	if (!has_any(ep, replies))
+	if (!pier__soft_ep_has_any(ep, replies))
 		return 0;
 	read_clock(ep);
 	if (replies)

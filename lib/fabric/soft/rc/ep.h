@@ -114,6 +114,7 @@ struct soft_ep {
 	struct soft_mr_user user;	/* of keys */
 	uint64_t now;			/* ns, of this round or earlier */
 	bool clock_read;		/* in this round */
+	uint64_t round_at;		/* ns, when a round last read it */
 	bool brisk;			/* the last rounds were short */
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
@@ -201,6 +202,9 @@ int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies);
 
 /* Are there responses or acknowledgements to send? */
 bool pier__soft_ep_replies_pending(const struct soft_ep *ep);
+
+/* Is there anything to send, with @replies also of these? */
+bool pier__soft_ep_has_any(const struct soft_ep *ep, bool replies);
 
 /* When the next timer is due, ns of io->now; PIER__NEVER. */
 uint64_t pier__soft_ep_deadline(const struct soft_ep *ep);
@@ -333,6 +337,8 @@ bool pier__soft_group_has(const struct soft_qp *qp,
 /* How many QPs of @ep are in @group. */
 uint32_t pier__soft_group_users(const struct soft_ep *ep,
 				const struct in6_addr *group);
+/* That of a member of the endpoint's list. */
+const struct in6_addr *pier__soft_group_at(struct pier__list *member);
 /* A group that @qp is in.  Returns false: in none. */
 bool pier__soft_group_of(const struct soft_qp *qp, struct in6_addr *ret);
 

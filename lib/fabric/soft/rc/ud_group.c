@@ -82,6 +82,11 @@ uint32_t pier__soft_group_users(const struct soft_ep *ep,
 	return n;
 }
 
+const struct in6_addr *pier__soft_group_at(struct pier__list *member)
+{
+	return &member_of(member)->group;
+}
+
 bool pier__soft_group_of(const struct soft_qp *qp, struct in6_addr *ret)
 {
 	struct pier__list *pos, *tmp;

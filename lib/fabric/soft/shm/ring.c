@@ -67,14 +67,9 @@ static bool is_covered(const struct soft_ring_out *out, uint32_t at)
 	return out->covered[at / 64] >> at % 64 & 1;
 }
 
-static void set_covered(struct soft_ring_out *out, uint32_t at, bool covered)
+static void uncover(struct soft_ring_out *out, uint32_t at)
 {
-	uint64_t bit = UINT64_C(1) << at % 64;
-
-	if (covered)
-		out->covered[at / 64] |= bit;
-	else
-		out->covered[at / 64] &= ~bit;
+	out->covered[at / 64] &= ~(UINT64_C(1) << at % 64);
 }
 
 /*
@@ -90,9 +85,9 @@ static void put_head(struct soft_ring_out *out, uint64_t head, uint32_t n)
 	if (is_covered(out, next)) {
 		atomic_store_explicit(&cell[next].head, 0,
 				      memory_order_relaxed);
-		set_covered(out, next, false);
+		uncover(out, next);
 	}
-	set_covered(out, at, false);
+	uncover(out, at);
 	atomic_store_explicit(&cell[at].head, head, memory_order_release);
 	out->pos += n;
 }
@@ -103,10 +98,15 @@ static void put_head(struct soft_ring_out *out, uint64_t head, uint32_t n)
  */
 static void cover(struct soft_ring_out *out, uint32_t n)
 {
-	uint32_t i;
+	uint32_t at = place(out->pos) + 1, end = at + n - 1;
+	uint64_t bits;
 
-	for (i = 1; i < n; i++)
-		set_covered(out, place(out->pos + i), true);
+	for (; at < end; at = (at | 63) + 1) {
+		bits = UINT64_MAX << at % 64;
+		if ((at | 63) >= end)
+			bits &= ~(UINT64_MAX << end % 64);
+		out->covered[at / 64] |= bits;
+	}
 }
 
 void pier__soft_ring_put(struct soft_ring_out *out, enum soft_record_kind kind,

@@ -69,6 +69,8 @@ private:
 		first = this;
 	}
 
+	/* One of the thread, also if a shared object hides its symbols. */
+	[[gnu::visibility("default")]]
 	inline static thread_local conn_waiter *first_ = nullptr;
 
 	pier_conn *awaited_ = nullptr;
