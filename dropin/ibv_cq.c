@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dropin/cm.h"
 #include "dropin/dropin.h"
 
 static struct dropin_cq *cq_of(struct ibv_cq *cq)
@@ -171,6 +172,19 @@ int pier__dropin_poll(struct ibv_cq *ibcq, int max, struct ibv_wc *wc)
 	}
 	pier__soft_chan_end(chan, 0);
 	return n;
+}
+
+bool pier__dropin_has_unread(struct ibv_context *context, uint32_t qpn)
+{
+	struct soft_chan *chan = dropin_chan(context);
+	struct soft_qp *qp;
+	bool has;
+
+	pier__soft_chan_begin(chan);
+	qp = pier__soft_table_find(chan->ep, qpn);
+	has = qp && pier__soft_cq_has_received(qp->recv_cq, qpn);
+	pier__soft_chan_end(chan, 0);
+	return has;
 }
 
 /* How many of them were old is not known: one event too many does no harm. */

@@ -51,6 +51,7 @@ struct cma_event {
 	struct pier__list link;		/* of the channel's events */
 	struct cma_id *owner;		/* that it is for */
 	struct pier__cm_listener *held;	/* of a request */
+	uint64_t since;			/* ns, when it was queued */
 	uint8_t data[PIER__CM_REP_DATA];	/* private data */
 };
 
@@ -93,6 +94,7 @@ struct cma_id {
 	uint32_t timeout;		/* code, of packets; 0: the default */
 	uint8_t responder_resources;	/* the most that is agreed */
 	uint8_t initiator_depth;
+	uint32_t qpn;			/* of its QP, once it connects */
 
 	struct pier__list listeners;	/* owned */
 	struct pier__list groups;	/* owned: of cma_join.c */
@@ -139,6 +141,15 @@ void pier__cma_discard(struct cma_id *id);
 void pier__cma_discard_joins(struct cma_id *id, const union ibv_gid *gid);
 /* Events of @id come by @channel from now on. */
 void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
+/*
+ * Is the next event of @channel that a peer has disconnected, whose last
+ * messages were not polled?  Programs destroy the QP when they see it, and its
+ * completions with it.  From an adapter they would have come first, as a
+ * disconnect takes the way through the kernel: it waits for them, but not long.
+ */
+#define CMA_EARLY_NS UINT64_C(10000000)
+
+bool pier__cma_is_early(struct rdma_event_channel *channel);
 /* The next event of @channel, to be acknowledged; NULL: none. */
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel);
 

@@ -6,6 +6,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "core/clock.h"
 #include "dropin/cma/cma.h"
 
 pthread_mutex_t pier__cma_lock = PTHREAD_MUTEX_INITIALIZER;
@@ -69,6 +70,7 @@ static bool is_request(const struct cma_event *event)
 /* The id of a request has the channel of its listener. */
 void pier__cma_push(struct cma_event *event)
 {
+	event->since = pier__now();
 	pthread_mutex_lock(&pier__cma_lock);
 	if (is_request(event))
 		event->event.id->channel = event->owner->id.channel;
@@ -82,21 +84,45 @@ static bool is_closing(const struct cma_id *owner)
 	return owner->closing || (owner->listener && owner->listener->closing);
 }
 
-struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
+/* The first event that a program can take. */
+static struct cma_event *first_of(struct cma_channel *channel)
 {
 	struct pier__list *pos, *tmp;
-	struct cma_event *event = NULL;
+
+	PIER__LIST_EACH(pos, tmp, &channel->events)
+		if (!is_closing(event_of(pos)->owner))
+			return event_of(pos);
+	return NULL;
+}
+
+bool pier__cma_is_early(struct rdma_event_channel *channel)
+{
+	const struct cma_event *event;
+	struct ibv_context *verbs = NULL;
+	uint32_t qpn = 0;
 
 	pthread_mutex_lock(&pier__cma_lock);
-	PIER__LIST_EACH(pos, tmp, &channel_of(channel)->events) {
-		if (is_closing(event_of(pos)->owner))
-			continue;
-		event = event_of(pos);
+	event = first_of(channel_of(channel));
+	if (event && event->event.event == RDMA_CM_EVENT_DISCONNECTED &&
+	    pier__now() - event->since < CMA_EARLY_NS) {
+		verbs = event->owner->id.verbs;
+		qpn = event->owner->qpn;
+	}
+	pthread_mutex_unlock(&pier__cma_lock);
+	return verbs && pier__dropin_has_unread(verbs, qpn);
+}
+
+struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
+{
+	struct cma_event *event;
+
+	pthread_mutex_lock(&pier__cma_lock);
+	event = first_of(channel_of(channel));
+	if (event) {
 		take_out(channel_of(channel), event);
 		event->owner->unacked++;
 		if (is_request(event))
 			cma_of(event->event.id)->listener = NULL;
-		break;
 	}
 	pthread_mutex_unlock(&pier__cma_lock);
 	return event;

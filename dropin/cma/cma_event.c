@@ -268,7 +268,8 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 
 	if (!channel || !ret)
 		return pier__cma_result(-EINVAL);
-	while (!(event = pier__cma_pop(channel)))
+	while (pier__cma_is_early(channel) ||
+	       !(event = pier__cma_pop(channel)))
 		if (pier__dropin_wait(channel->fd))
 			return -1;
 	handle(event);

@@ -57,6 +57,7 @@ int pier__cma_param(struct cma_id *id, const struct rdma_conn_param *from,
 	ret->datagram = pier__cma_is_datagram(id);
 	ret->qkey = RDMA_UDP_QKEY;
 	ret->qpn = id->id.qp ? id->id.qp->qp_num : from->qp_num;
+	id->qpn = ret->qpn;
 	ret->retry_count = from->retry_count & RETRIES;
 	ret->rnr_retry = from->rnr_retry_count & RETRIES;
 	ret->data = from->private_data;

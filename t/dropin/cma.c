@@ -12,6 +12,7 @@
 
 #include <rdma/rdma_cma.h>
 
+#include "core/clock.h"
 #include "dropin/cma/cma.h"
 #include "t/lib/tap.h"
 
@@ -424,6 +425,47 @@ static void events_of_a_connection_need_no_memory(void)
 	clean_up();
 }
 
+static void send_nothing(struct rdma_cm_id *from, struct rdma_cm_id *to)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }, *bad_send;
+	struct ibv_recv_wr recv = { 0 }, *bad_recv;
+	struct ibv_wc wc;
+
+	IS(ibv_post_recv(to->qp, &recv, &bad_recv), 0);
+	IS(ibv_post_send(from->qp, &send, &bad_send), 0);
+	while (!ibv_poll_cq(from->send_cq, 1, &wc))
+		;
+	IS(wc.status, IBV_WC_SUCCESS);
+}
+
+/* Nothing polls what has arrived before: it is waited for, but not for ever. */
+static void a_disconnect_waits_for_what_is_not_polled(void)
+{
+	struct ibv_qp_init_attr mine = { .cap = { 1, 1, 1, 1, 0 },
+					 .qp_type = IBV_QPT_RC,
+					 .sq_sig_all = 1 }, its = mine;
+	struct rdma_cm_id *server;
+	uint64_t begun;
+
+	set_up();
+	IS(rdma_create_qp(client, NULL, &mine), 0);
+	connect_with("here");
+	server = requested();
+	IS(rdma_create_qp(server, NULL, &its), 0);
+	IS(rdma_accept(server, NULL), 0);
+	expect_only(ours, RDMA_CM_EVENT_ESTABLISHED, 0);
+	expect_only(theirs, RDMA_CM_EVENT_ESTABLISHED, 0);
+	send_nothing(client, server);
+	begun = pier__now();
+	IS(rdma_disconnect(client), 0);
+	expect_only(theirs, RDMA_CM_EVENT_DISCONNECTED, 0);
+	OK(pier__now() - begun >= CMA_EARLY_NS);
+	rdma_destroy_qp(server);
+	rdma_destroy_qp(client);
+	IS(rdma_destroy_id(server), 0);
+	clean_up();
+}
+
 /* @size: of what there is no memory for. */
 static void request_again(size_t size)
 {
@@ -548,6 +590,7 @@ int main(int argc, char *argv[])
 	TEST(the_kind_of_a_request_chooses_the_listener);
 	TEST(the_end_of_a_process_disconnects);
 	TEST(events_of_a_connection_need_no_memory);
+	TEST(a_disconnect_waits_for_what_is_not_polled);
 	TEST(a_request_without_memory_comes_again);
 	TEST(calls_in_the_wrong_order_are_refused);
 	TEST(what_is_missing_is_not_offered);

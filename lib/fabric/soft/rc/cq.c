@@ -108,6 +108,20 @@ bool pier__soft_cq_empty(const struct soft_cq *cq)
 	return !cq->count && !cq->urgent;
 }
 
+bool pier__soft_cq_has_received(const struct soft_cq *cq, uint32_t qpn)
+{
+	const struct ibv_wc *wc;
+	uint32_t i;
+
+	for (i = 0; i < cq->count; i++) {
+		wc = &cq->wc[(cq->head + i) % cq->size];
+		if (wc->qp_num == qpn && !wc->status &&
+		    wc->opcode & IBV_WC_RECV)
+			return true;
+	}
+	return false;
+}
+
 static void count(const struct soft_cq *cq, const struct ibv_wc *wc, int n)
 {
 	uint64_t failed = 0;

@@ -253,6 +253,8 @@ void pier__soft_srq_async(struct soft_srq *srq, void *async);
 void pier__soft_qp_async(struct soft_qp *qp, void *async);
 int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max);
 bool pier__soft_cq_empty(const struct soft_cq *cq);
+/* Are there receives of the QP @qpn that succeeded? */
+bool pier__soft_cq_has_received(const struct soft_cq *cq, uint32_t qpn);
 
 int pier__soft_srq_create(struct soft_ep *ep, uint32_t max_wr,
 			  uint32_t max_sge, struct soft_srq **ret);
