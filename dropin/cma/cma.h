@@ -141,14 +141,14 @@ void pier__cma_discard(struct cma_id *id);
 void pier__cma_discard_joins(struct cma_id *id, const union ibv_gid *gid);
 /* Events of @id come by @channel from now on. */
 void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
+/* For so long a disconnect waits until what came before it is polled. */
+#define CMA_EARLY_NS UINT64_C(10000000)
+
 /*
  * Is the next event of @channel that a peer has disconnected, whose last
  * messages were not polled?  Programs destroy the QP when they see it, and its
- * completions with it.  From an adapter they would have come first, as a
- * disconnect takes the way through the kernel: it waits for them, but not long.
+ * completions with it.  It is not reported yet then.
  */
-#define CMA_EARLY_NS UINT64_C(10000000)
-
 bool pier__cma_is_early(struct rdma_event_channel *channel);
 /* The next event of @channel, to be acknowledged; NULL: none. */
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel);
