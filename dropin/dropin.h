@@ -154,6 +154,7 @@ struct dropin_qp {
 	struct soft_srq *own;		/* owned; NULL: it has an SRQ */
 	struct dropin_watched watched;
 	bool signal_all;
+	bool roce_port;			/* it uses UDP port 4791 */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;	/* as modified */
 };
