@@ -28,8 +28,8 @@ int pier__dropin_cm_create(struct ibv_context *context,
 					const struct pier__cm_event *event),
 			   struct pier__cm **ret);
 
-/* As listen() of those; of requests for a datagram service if @datagram. */
-int pier__dropin_cm_listen(struct pier__cm *cm, bool datagram,
+/* As listen() of those, for requests of @space. */
+int pier__dropin_cm_listen(struct pier__cm *cm, enum pier__cm_space space,
 			   const struct sockaddr *addr, int backlog,
 			   void *owner, struct pier__cm_listener **ret);
 
