@@ -16,6 +16,13 @@
  * return 0 or a negative errno value.
  */
 
+/*
+ * As ibv_open_device() and ibv_close_device(), but the program and librdmacm
+ * share what both have opened.
+ */
+struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev);
+void pier__dropin_cm_close(struct ibv_context *context);
+
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);
 

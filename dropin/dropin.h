@@ -87,6 +87,7 @@ struct dropin_context {
 	struct pier__chan *chan;	/* owned */
 	struct pier__list link;		/* of ibv_context.c */
 	pid_t opener;			/* not a child of it */
+	bool program, cm;		/* has it, uses it: ibv_context.c */
 	struct verbs_context verbs;
 };
 

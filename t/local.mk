@@ -647,7 +647,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
-%C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_rsocket_peer_t_LDADD = %D%/libtap.la dropin/librdmacm.la \

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <infiniband/verbs.h>
+#include <rdma/rdma_cma.h>
 
 #include "t/lib/netns.h"
 #include "t/lib/tap.h"
@@ -17,6 +18,7 @@
  */
 #define PORT 4791
 #define DEVICE "soft_rp0"
+#define ADDRESS "10.79.0.1"
 #define WAIT_S 20
 
 static struct ibv_context *context;
@@ -66,7 +68,7 @@ static bool set_up(void)
 
 	done = done || (netns_ip("link set lo up") &&
 			netns_ip("link add rp0 type veth peer name rp1") &&
-			netns_ip("addr add 10.79.0.1/24 dev rp0") &&
+			netns_ip("addr add " ADDRESS "/24 dev rp0") &&
 			netns_ip("link set rp0 up") &&
 			netns_ip("link set rp1 up"));
 	return done;
@@ -263,6 +265,89 @@ static void it_is_not_taken_on_lo(void)
 	close_device();
 }
 
+static struct rdma_event_channel *channel;
+static struct rdma_cm_id *id;
+
+static void bind_id(void)
+{
+	struct sockaddr_in addr = { .sin_family = AF_INET };
+
+	inet_pton(AF_INET, ADDRESS, &addr.sin_addr);
+	channel = rdma_create_event_channel();
+	IS(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	IS(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
+}
+
+static void destroy_id(void)
+{
+	IS(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
+/* A queue pair, to one of a RoCE device.  Returns whether it receives. */
+static bool connect_to_roce(void)
+{
+	struct ibv_qp_init_attr init = {
+		.send_cq = cq, .recv_cq = cq,
+		.cap = { .max_send_wr = 2, .max_recv_wr = 2,
+			 .max_send_sge = 1, .max_recv_sge = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_INIT, .port_num = 1,
+		.path_mtu = IBV_MTU_1024, .dest_qp_num = 17,
+		.ah_attr = { .is_global = 1, .port_num = 1 },
+	};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	int err;
+
+	if (!OK(qp))
+		return false;
+	IS(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
+				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
+	IS(ibv_query_gid(context, 1, 0, &attr.ah_attr.grh.dgid), 0);
+	attr.ah_attr.grh.dgid.raw[15]++;	/* another host's */
+	attr.qp_state = IBV_QPS_RTR;
+	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
+				       IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				       IBV_QP_RQ_PSN | IBV_QP_MIN_RNR_TIMER |
+				       IBV_QP_MAX_DEST_RD_ATOMIC);
+	IS(ibv_destroy_qp(qp), 0);
+	return !err;
+}
+
+/* librdmacm opens a device once, and never closes it. */
+static void rdma_cm_shares_the_context_of_the_program(void)
+{
+	struct ibv_context *other;
+
+	if (!open_device(DEVICE))
+		return;
+	bind_id();
+	OK(id->verbs == context);
+	other = open_by_name(DEVICE);
+	OK(other && other != context);
+	IS(ibv_close_device(other), 0);
+	close_device();
+	if (open_device(DEVICE))
+		OK(id->verbs == context);
+	close_device();
+	destroy_id();
+}
+
+/* The listener has taken it before. */
+static void a_listener_and_a_queue_pair_of_the_program_share_it(void)
+{
+	if (!open_device(DEVICE))
+		return;
+	bind_id();
+	IS(rdma_listen(id, 1), 0);
+	OK(!is_free());
+	OK(connect_to_roce());
+	destroy_id();
+	close_device();
+}
+
 int main(void)
 {
 	if (!netns_enter())
@@ -273,5 +358,7 @@ int main(void)
 	TEST(a_group_and_a_queue_pair_share_it);
 	TEST(nothing_fails_if_it_is_taken);
 	TEST(it_is_not_taken_on_lo);
+	TEST(rdma_cm_shares_the_context_of_the_program);
+	TEST(a_listener_and_a_queue_pair_of_the_program_share_it);
 	return tap_done();
 }
