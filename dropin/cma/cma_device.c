@@ -43,7 +43,7 @@ static int device_open(struct ibv_device *from)
 
 	if (!device)
 		return -ENOMEM;
-	device->verbs = ibv_open_device(from);
+	device->verbs = pier__dropin_cm_open(from);
 	if (!device->verbs)
 		goto err_free;
 	device->pd = ibv_alloc_pd(device->verbs);
@@ -59,7 +59,7 @@ static int device_open(struct ibv_device *from)
 err_close:
 	if (device->pd)
 		ibv_dealloc_pd(device->pd);
-	ibv_close_device(device->verbs);
+	pier__dropin_cm_close(device->verbs);
 err_free:
 	free(device);
 	return -ENODEV;
