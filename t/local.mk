@@ -289,6 +289,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_pull.t \
 	%D%/soft/shm_ring.t \
 	%D%/soft/shm_take_back.t \
+	%D%/soft/shm_window.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \
@@ -537,6 +538,8 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/history_host.c \
 	%D%/lib/history_op.c \
 	%D%/lib/history_words.c \
+	%D%/lib/shmpair.c \
+	%D%/lib/shmpair.h \
 	%D%/lib/softpair.c \
 	%D%/lib/softpair.h \
 	%D%/lib/star.c \
