@@ -287,6 +287,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \
 	%D%/soft/shm_pull.t \
+	%D%/soft/shm_read.t \
 	%D%/soft/shm_ring.t \
 	%D%/soft/shm_take_back.t \
 	%D%/soft/shm_window.t \
@@ -531,6 +532,8 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/cmpair.h \
 	%D%/lib/cubic.c \
 	%D%/lib/cubic.h \
+	%D%/lib/forbid.c \
+	%D%/lib/forbid.h \
 	%D%/lib/history.c \
 	%D%/lib/history.h \
 	%D%/lib/history_check.c \

@@ -457,12 +457,14 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 static void req_response(struct soft_qp *qp, const struct soft_packet *in,
 			 uint64_t seq)
 {
-	if (req_ack_up_to(qp, seq))
-		pier__soft_req_answered(qp, in);
-	else if (keeps(qp))
+	if (req_ack_up_to(qp, seq)) {
+		if (!pier__soft_req_answered(qp, in))
+			req_lost(qp);
+	} else if (keeps(qp)) {
 		req_early(qp, pier__soft_req_answered_early(qp, in, seq));
-	else
+	} else {
 		req_lost_implicit(qp);
+	}
 }
 
 /*
