@@ -286,6 +286,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_faults.t \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \
+	%D%/soft/shm_long.t \
 	%D%/soft/shm_pull.t \
 	%D%/soft/shm_read.t \
 	%D%/soft/shm_ring.t \

@@ -50,6 +50,7 @@ struct soft_wqe {
 	uint32_t rkey;
 	uint64_t remote;
 	uint64_t swap_add, compare;
+	uint32_t direct;	/* bytes that were moved without a packet */
 	union {
 		struct ibv_sge sge[SOFT_SEND_SGE];
 		uint8_t data[SOFT_INLINE_MAX];	/* IBV_SEND_INLINE */

@@ -106,6 +106,8 @@ void pier__soft_req_arm(struct soft_qp *qp)
 		due = req->rnr_at;
 	else if (req->una < req->max)
 		due = answer_due(req);
+	else if (req->waiting && !req->head)
+		due = qp->ep->now + 1;	/* in the next round */
 	if (paced > qp->ep->now && paced < due && pier__soft_req_can_send(qp))
 		due = paced;
 	pier__soft_timer_set(qp, due);
