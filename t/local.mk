@@ -290,6 +290,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_pull.t \
 	%D%/soft/shm_read.t \
 	%D%/soft/shm_ring.t \
+	%D%/soft/shm_steps.t \
 	%D%/soft/shm_take_back.t \
 	%D%/soft/shm_window.t \
 	%D%/soft/sockets.t \
@@ -560,6 +561,14 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	# end, sorted
 %C%_engine_standing_clock_t_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 
+%C%_soft_shm_steps_t_SOURCES = \
+	%D%/lib/steps.c \
+	%D%/lib/steps.h \
+	%D%/soft/shm_steps.c \
+	%D%/soft/shm_victim.c \
+	%D%/soft/shm_victim.h \
+	# end, sorted
+
 %C%_verbs_events_t_SOURCES = \
 	%D%/verbs/events.c \
 	%D%/verbs/fakeibv.c \
@@ -587,6 +596,7 @@ wrap_tests = \
 	%D%/ops/host.t \
 	%D%/ops/task_text.t \
 	%D%/soft/history.t \
+	%D%/soft/shm_steps.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/verbs/verbs_cm.t \
 	# end, sorted
@@ -602,6 +612,14 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 # This one loses packets on their way to the socket.
 %C%_soft_sockets_lossy_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=sendto,--wrap=setsockopt
+
+# Here calls that make and use shared memory are steps.
+%C%_soft_shm_steps_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pier__soft_attach_connect,--wrap=pier__soft_attach_pidfd \
+	-Wl,--wrap=pier__soft_fds_send,--wrap=pier__soft_region_create \
+	-Wl,--wrap=pier__soft_region_import,--wrap=pier__soft_region_map \
+	-Wl,--wrap=pier__soft_region_unimport,--wrap=pier__soft_region_unmap \
+	-Wl,--wrap=process_vm_readv
 
 # Here random numbers are those of a seed.
 %C%_soft_history_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
