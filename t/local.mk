@@ -286,8 +286,11 @@ check_PROGRAMS += \
 	%D%/soft/shm_faults.t \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \
+	%D%/soft/shm_limits.t \
+	%D%/soft/shm_lives.t \
 	%D%/soft/shm_long.t \
 	%D%/soft/shm_pull.t \
+	%D%/soft/shm_queued.t \
 	%D%/soft/shm_read.t \
 	%D%/soft/shm_ring.t \
 	%D%/soft/shm_steps.t \
