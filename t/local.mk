@@ -801,6 +801,7 @@ EXTRA_DIST += \
 	%D%/data/fuzz/ep \
 	%D%/data/fuzz/frame \
 	%D%/data/fuzz/private \
+	%D%/data/fuzz/ring \
 	%D%/data/fuzz/wire \
 	%D%/data/roce/cases \
 	%D%/data/roce/cm-abort.pcap \
