@@ -973,10 +973,11 @@ prove-dropin: all tests
 		$(addprefix $(srcdir)/,$(filter-out %D%/dropin/rxe.sh, \
 		$(filter %D%/dropin/%,$(dist_check_SCRIPTS))))
 
-# The tests of connections by shared memory; %D%/shm/not has those that are not
-# run, with reasons, and names no others.
+# The tests of connections by shared memory, or SHM=off.  %D%/shm/not has those
+# that are not run, with reasons, and names no others.
 shm_tests = $(filter %D%/cm/% %D%/fabric/% %D%/faults/% %D%/ops/%, \
 	$(check_PROGRAMS))
+SHM = require
 check-shm: all tests
 	run=`echo $(shm_tests) | tr ' ' '\n' | awk ' \
 	FNR == NR { if (/^t/) not[$$1] = NF > 1; next } \
@@ -985,7 +986,7 @@ check-shm: all tests
 	END { for (name in not) bad = bad " " name; if (bad) { \
 		print "not: no such test, or no reason:" bad >"/dev/stderr"; \
 		exit 1 } }' $(srcdir)/%D%/shm/not -` && \
-	PIER_SHM=require $(prove_by_run) -j4 $$run
+	PIER_SHM=$(SHM) $(prove_by_run) -j4 $$run
 
 # docs/coverage.md: what tests execute; the inputs of t/data/fuzz apart.
 COVERAGE_TESTS = $(filter-out %D%/fuzz/%,$(check_PROGRAMS))
