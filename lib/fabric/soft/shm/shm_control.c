@@ -256,6 +256,8 @@ static void revert_one(struct soft_qp *qp, void *arg)
 	if (qp->io != &link->io)
 		return;
 	qp->io = qp->wire;
+	if (qp->cwnd)
+		pier__soft_cwnd_fix(qp->cwnd, 0);
 	if (qp->req.una != qp->req.max)
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
 }
