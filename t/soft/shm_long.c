@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "fabric/soft/rc/post_direct.h"
+#include "fabric/soft/shm/link.h"
 #include "mem/mmap_impl.h"
 #include "t/lib/counted.h"
 #include "t/lib/shmpair.h"
@@ -118,11 +119,37 @@ static void a_program_that_waits_is_woken_for_the_rest(void)
 	shmpair_end(&it);
 }
 
+/* The rounds that receive what a process has sent before it ended. */
+static void no_memory_of_a_peer_that_has_ended_is_written(void)
+{
+	long long limit = limit_from_now();
+	struct soft_link *link;
+	int i;
+
+	if (begin()) {
+		post(IBV_WR_RDMA_WRITE, 0, LEN);
+		link = (struct soft_link *)shmpair_qp(&it.a)->io;
+		link->ended = true;
+		for (i = 0; i < 8; i++)
+			pier__soft_ep_drive(ep);
+		OK(peer_holds(&it.b, SOFT_DIRECT_ROUND, 8, 2,
+			      SOFT_DIRECT_ROUND));
+		link->ended = false;
+		pier__soft_ep_leave(ep);
+		while (!peer_holds(&it.b, LEN - 8, 8, 1, LEN - 8) &&
+		       peer_step(limit))
+			;
+		OK(peer_holds(&it.b, 0, LEN, 1, 0));	/* as packets */
+	}
+	shmpair_end(&it);
+}
+
 int main(void)
 {
 	TEST(a_long_write_takes_several_rounds);
 	TEST(a_long_read_takes_several_rounds);
 	TEST(a_request_behind_a_long_one_is_later);
+	TEST(no_memory_of_a_peer_that_has_ended_is_written);
 	TEST(a_program_that_waits_is_woken_for_the_rest);
 	return tap_done();
 }

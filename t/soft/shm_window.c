@@ -38,6 +38,24 @@ static void drive(struct soft_ep *ep)
 	pier__soft_ep_leave(ep);
 }
 
+static uint32_t window_of(struct peer *peer)
+{
+	struct soft_ep *ep = shmpair_ep(peer);
+	uint32_t window;
+
+	pier__soft_ep_enter(ep);
+	window = shmpair_qp(peer)->cwnd->window;
+	pier__soft_ep_leave(ep);
+	return window;
+}
+
+static void progress(struct soft_ep *ep, struct soft_qp *qp)
+{
+	pier__soft_ep_enter(ep);
+	qp->req.progressed = true;
+	pier__soft_ep_leave(ep);
+}
+
 /* As if something had been acknowledged before. */
 static void a_peer_that_is_not_scheduled_does_not_cut_it(void)
 {
@@ -50,17 +68,17 @@ static void a_peer_that_is_not_scheduled_does_not_cut_it(void)
 		qp = shmpair_qp(&it.a);
 		ep = shmpair_ep(&it.a);
 		far = shmpair_ep(&it.b);
-		window = qp->cwnd->window;
+		window = window_of(&it.a);
 		pier__soft_ep_enter(far);
 		post(0);
 		drive(ep);
-		qp->req.progressed = true;
+		progress(ep, qp);
 		while (counted_conn(it.a.conn, "timeouts") < 2 &&
 		       limit_nap(limit))
 			drive(ep);
 		pier__soft_ep_leave(far);
 		finish(0);
-		IS(qp->cwnd->window, window);
+		IS(window_of(&it.a), window);
 		OK(window > SOFT_CWND_MAX / 2);
 	}
 	shmpair_end(&it);

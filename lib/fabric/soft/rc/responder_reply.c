@@ -180,15 +180,21 @@ static uint8_t read_opcode(const struct soft_res *res, uint32_t packets)
 	return last ? SOFT_READ_LAST : SOFT_READ_MIDDLE;
 }
 
-/* @tx is of several packets, whose data the peer reads. */
-static void offer_read(struct soft_qp *qp, const struct soft_res *res,
-		       struct soft_tx *tx)
+/*
+ * @tx is of several packets, whose data the peer reads.  Returns 0 if the key
+ * was removed since it was looked up: that does not wait for the endpoint.
+ */
+static int offer_read(struct soft_qp *qp, const struct soft_res *res,
+		      struct soft_tx *tx)
 {
 	struct soft_mr *mr = pier__soft_mr_of(qp->ep->keys, res->rkey);
 
+	if (!mr)
+		return 0;
 	tx->pull = true;
 	qp->io->ops->pulls(qp->io, &tx->withdrawn);
 	atomic_store_explicit(&mr->offered, true, memory_order_relaxed);
+	return 1;
 }
 
 /* The payload of a READ response.  Returns 0 if the key is not valid. */
@@ -210,9 +216,7 @@ static int put_read(struct soft_qp *qp, const struct soft_res *res,
 		return 0;
 	tx->iov_count = 1;
 	tx->payload_len = len;
-	if (packets > 1)
-		offer_read(qp, res, tx);
-	return 1;
+	return packets == 1 || offer_read(qp, res, tx);
 }
 
 /*
