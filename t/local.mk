@@ -643,7 +643,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
-%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_misuse_t_SOURCES = \
 	%D%/dropin/misuse.c \
 	%D%/lib/verbspair.c \
