@@ -73,6 +73,18 @@ static void without_pointers_lists_and_calls_do_nothing(void)
 	ibv_free_device_list(list);
 }
 
+/* As rdma-core's libraries have it: programs count down, and go too far. */
+static void a_poll_for_less_than_none_takes_none(void)
+{
+	struct ibv_wc wc;
+
+	if (!verbspair_open(&pair))
+		return;
+	IS(ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), 0, &wc), 0);
+	IS(ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), -1, &wc), 0);
+	OK(verbspair_close(&pair));
+}
+
 /* Its objects are used no more; others of the process go on. */
 static void close_first(void)
 {
@@ -411,6 +423,7 @@ int main(void)
 #endif
 	TEST(objects_in_use_are_not_destroyed);
 	TEST(without_pointers_lists_and_calls_do_nothing);
+	TEST(a_poll_for_less_than_none_takes_none);
 	TEST(a_device_may_be_closed_before_its_objects);
 	TEST(a_process_ends_with_all_open);
 	TEST(a_process_ends_while_threads_poll);
