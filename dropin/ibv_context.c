@@ -207,7 +207,8 @@ struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev)
 
 /*
  * As with a device of the kernel, what programs have not destroyed ends here:
- * they must not use it any more, and its memory is not freed.
+ * they must not use it any more, and its memory is not freed.  What librdmacm
+ * uses does not end before the process does.
  */
 static void close_last(struct dropin_context *ctx)
 {

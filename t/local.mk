@@ -330,6 +330,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/mckey.sh \
 	%D%/dropin/mckey_net.sh \
 	%D%/dropin/pairs.sh \
+	%D%/dropin/pier.sh \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qemu.sh \
 	%D%/dropin/qperf.sh \
@@ -338,6 +339,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/rsocket.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/rxe.sh \
+	%D%/dropin/rxe_apps.sh \
 	%D%/dropin/symbols.sh \
 	%D%/dropin/ucx.sh \
 	%D%/manual/jobs.sh \
@@ -669,7 +671,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
-%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_misuse_t_SOURCES = \
 	%D%/dropin/misuse.c \
 	%D%/lib/verbspair.c \
@@ -893,8 +896,11 @@ EXTRA_DIST += \
 	%D%/lib/netns.sh \
 	%D%/lib/peers.sh \
 	%D%/lib/perf.sh \
+	%D%/lib/perftest.sh \
 	%D%/lib/python.sh \
+	%D%/lib/qemu.sh \
 	%D%/lib/reconnect.sh \
+	%D%/lib/rxe.sh \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
@@ -974,7 +980,7 @@ prove: all tests
 # What needs the guest of t/vm/run is not among them.
 prove-dropin: all tests
 	PIER_TEST_REQUIRE=1 $(prove_by_run) -j2 $(dropin_tests) \
-		$(addprefix $(srcdir)/,$(filter-out %D%/dropin/rxe.sh, \
+		$(addprefix $(srcdir)/,$(filter-out %D%/dropin/rxe%, \
 		$(filter %D%/dropin/%,$(dist_check_SCRIPTS))))
 
 # The tests of connections by shared memory, or SHM=off.  %D%/shm/not has those
