@@ -97,10 +97,9 @@ static void set_context(struct dropin_context *ctx,
 	pthread_mutex_init(&context->mutex, NULL);
 	set_calls(ctx);
 	ctx->opener = getpid();
-	pier__list_add(&contexts, &ctx->link);
 }
 
-static struct ibv_context *open_new(struct ibv_device *dev)
+static struct dropin_context *open_new(struct ibv_device *dev)
 {
 	struct dropin_device *device = (struct dropin_device *)dev;
 	struct dropin_context *ctx = calloc(1, sizeof(*ctx));
@@ -120,7 +119,7 @@ static struct ibv_context *open_new(struct ibv_device *dev)
 	/* Programs duplicate it, to import the device: that fails. */
 	ctx->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	set_context(ctx, device);
-	return &ctx->verbs.context;
+	return ctx;
 
 err_chan:
 	pier__soft_chan_destroy(ctx->chan);
@@ -173,42 +172,9 @@ static void set_blocking(const struct dropin_context *ctx)
 		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
 }
 
-/* For the program, or for librdmacm. */
-static struct ibv_context *open_for(struct ibv_device *dev, bool program)
-{
-	struct ibv_context *context = NULL;
-	struct dropin_context *ctx;
-
-	pthread_mutex_lock(&lock);
-	ctx = find_half(dev, !program);
-	if (!ctx) {
-		context = open_new(dev);
-		ctx = context ? dropin_of(context) : NULL;
-	}
-	if (ctx && program) {
-		ctx->program = true;
-		set_blocking(ctx);
-	} else if (ctx) {
-		ctx->cm = true;
-	}
-	pthread_mutex_unlock(&lock);
-	return ctx ? &ctx->verbs.context : NULL;
-}
-
-struct ibv_context *ibv_open_device(struct ibv_device *dev)
-{
-	return open_for(dev, true);
-}
-
-struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev)
-{
-	return open_for(dev, false);
-}
-
 /*
  * As with a device of the kernel, what programs have not destroyed ends here:
- * they must not use it any more, and its memory is not freed.  What librdmacm
- * uses does not end before the process does.
+ * they must not use it any more, and its memory is not freed.
  */
 static void close_last(struct dropin_context *ctx)
 {
@@ -224,7 +190,61 @@ static void close_last(struct dropin_context *ctx)
 	free(ctx);
 }
 
-/* By the program, or by librdmacm. */
+/* One that the other user has, or @fresh, or NULL. */
+static struct dropin_context *take(const struct ibv_device *dev, bool program,
+				   struct dropin_context *fresh)
+{
+	struct dropin_context *ctx;
+
+	pthread_mutex_lock(&lock);
+	ctx = find_half(dev, !program);
+	if (!ctx && fresh) {
+		pier__list_add(&contexts, &fresh->link);
+		ctx = fresh;
+	}
+	if (ctx && program) {
+		ctx->program = true;
+		set_blocking(ctx);
+	} else if (ctx) {
+		ctx->cm = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return ctx;
+}
+
+/*
+ * For the program, or for librdmacm.  A device is opened without the lock: what
+ * another thread forks meanwhile would find it taken for ever.
+ */
+static struct ibv_context *open_for(struct ibv_device *dev, bool program)
+{
+	struct dropin_context *ctx = take(dev, program, NULL), *fresh;
+
+	if (ctx)
+		return &ctx->verbs.context;
+	fresh = open_new(dev);
+	if (!fresh)
+		return NULL;
+	ctx = take(dev, program, fresh);
+	if (ctx != fresh)
+		close_last(fresh);
+	return &ctx->verbs.context;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *dev)
+{
+	return open_for(dev, true);
+}
+
+struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev)
+{
+	return open_for(dev, false);
+}
+
+/*
+ * By the program, or by librdmacm, which closes none before the process ends:
+ * what the program has left in a context that both use lives on.
+ */
 static void close_for(struct ibv_context *context, bool program)
 {
 	struct dropin_context *ctx = dropin_of(context);
