@@ -2,9 +2,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # pier itself under pier run: its devices of verbs are those of the library.
+# Its programs, and some of the tests that the guest of t/vm/run runs on kernel
+# Soft-RoCE.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
+. "$top/t/lib/netns.sh"
 . "$top/t/lib/peers.sh"
+two_hosts "$@"
+ip link set lo up
 
 # A device of verbs and a soft one have this name: the first is taken.
 the_device_is_one_of_verbs()
@@ -15,7 +20,24 @@ the_device_is_one_of_verbs()
 	    says "$tmp/json" '"kind": "soft"'
 }
 
+# $test
+a_test_of_the_guest_passes()
+{
+	cd "$build" && env -u PIER_TEST_REQUIRE PIER_DEVICE=soft_near0 \
+	    "$pier" run -- sh "$top/t/run" "$test" >"$tmp/out" 2>&1 &&
+	    grep -q '^ok' "$tmp/out" && ! grep '^not ok' "$tmp/out" || {
+		cat "$tmp/out"
+		return 1
+	}
+}
+
 alone
 run the_device_is_one_of_verbs
 run_pier
+for test in t/cm/conn.t t/cm/process.t t/cm/rdmacm.t t/cm/rdmacm_answer.t \
+    t/fabric/fabric.t t/ops/bulk.t t/ops/comch.t t/ops/comch_data.t \
+    t/ops/comch_request.t t/ops/dma.t t/ops/graph_rdma.t t/ops/rdma.t \
+    t/ops/sync_event_rdma.t t/ops/task.t; do
+	run a_test_of_the_guest_passes "$test"
+done
 tap_done
