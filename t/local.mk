@@ -288,6 +288,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_killed.t \
 	%D%/soft/shm_pull.t \
 	%D%/soft/shm_ring.t \
+	%D%/soft/shm_short.t \
 	%D%/soft/shm_take_back.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
