@@ -16,6 +16,13 @@
  * return 0 or a negative errno value.
  */
 
+/*
+ * As ibv_open_device() and ibv_close_device(), but the program and librdmacm
+ * share what both have opened.
+ */
+struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev);
+void pier__dropin_cm_close(struct ibv_context *context);
+
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);
 
@@ -28,8 +35,8 @@ int pier__dropin_cm_create(struct ibv_context *context,
 					const struct pier__cm_event *event),
 			   struct pier__cm **ret);
 
-/* As listen() of those; of requests for a datagram service if @datagram. */
-int pier__dropin_cm_listen(struct pier__cm *cm, bool datagram,
+/* As listen() of those, for requests of @space. */
+int pier__dropin_cm_listen(struct pier__cm *cm, enum pier__cm_space space,
 			   const struct sockaddr *addr, int backlog,
 			   void *owner, struct pier__cm_listener **ret);
 

@@ -87,6 +87,7 @@ struct dropin_context {
 	struct pier__chan *chan;	/* owned */
 	struct pier__list link;		/* of ibv_context.c */
 	pid_t opener;			/* not a child of it */
+	bool program, cm;		/* has it, uses it: ibv_context.c */
 	struct verbs_context verbs;
 };
 
@@ -154,6 +155,7 @@ struct dropin_qp {
 	struct soft_srq *own;		/* owned; NULL: it has an SRQ */
 	struct dropin_watched watched;
 	bool signal_all;
+	bool roce_port;			/* it uses UDP port 4791 */
 	struct ibv_qp_cap cap;
 	struct ibv_qp_attr attr;	/* as modified */
 };

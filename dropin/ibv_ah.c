@@ -37,18 +37,6 @@ static int find_way(struct soft_chan *chan, const struct ibv_ah_attr *attr,
 	return pier__soft_chan_bound(chan, &way->src.ip, &way->io);
 }
 
-/*
- * Another host may have a RoCE device, which sends to port 4791 only, maybe
- * before this program sends anything.  Nothing fails without the port.
- */
-static void receive_from_roce(struct soft_chan *chan, const struct in6_addr *to)
-{
-	if (!chan->roce_port_held && !pier__sockaddr_is_group(to) &&
-	    pier__soft_gid_index(chan->chan.fdev, to) < 0)
-		chan->roce_port_held = pier__soft_chan_roce_port_use(chan,
-								     true);
-}
-
 struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 {
 	struct soft_chan *chan = dropin_chan(pd->context);
@@ -59,8 +47,6 @@ struct ibv_ah *ibv_create_ah(struct ibv_pd *pd, struct ibv_ah_attr *attr)
 		return pier__dropin_null(-ENOMEM);
 	pier__soft_chan_begin(chan);
 	err = find_way(chan, attr, &ah->way);
-	if (!err)
-		receive_from_roce(chan, &ah->way.dst);
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(ah);

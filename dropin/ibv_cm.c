@@ -25,12 +25,11 @@ int pier__dropin_cm_create(struct ibv_context *context,
 	return err;
 }
 
-int pier__dropin_cm_listen(struct pier__cm *cm, bool datagram,
+int pier__dropin_cm_listen(struct pier__cm *cm, enum pier__cm_space space,
 			   const struct sockaddr *addr, int backlog,
 			   void *owner, struct pier__cm_listener **ret)
 {
-	return pier__soft_cm_listen_for(cm, datagram, addr, backlog, owner,
-					ret);
+	return pier__soft_cm_listen_for(cm, space, addr, backlog, owner, ret);
 }
 
 void pier__dropin_cm_goodbye_all(struct pier__cm *cm)

@@ -2,13 +2,16 @@
 /* Opened devices, and how calls fail and wait. */
 #include <errno.h>
 #include <fcntl.h>
+#include <net/if.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "core/fail.h"
 #include "dropin/cm.h"
 #include "dropin/dropin.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/soft.h"
 
 void *pier__dropin_null(int err)
@@ -94,12 +97,9 @@ static void set_context(struct dropin_context *ctx,
 	pthread_mutex_init(&context->mutex, NULL);
 	set_calls(ctx);
 	ctx->opener = getpid();
-	pthread_mutex_lock(&lock);
-	pier__list_add(&contexts, &ctx->link);
-	pthread_mutex_unlock(&lock);
 }
 
-struct ibv_context *ibv_open_device(struct ibv_device *dev)
+static struct dropin_context *open_new(struct ibv_device *dev)
 {
 	struct dropin_device *device = (struct dropin_device *)dev;
 	struct dropin_context *ctx = calloc(1, sizeof(*ctx));
@@ -119,7 +119,7 @@ struct ibv_context *ibv_open_device(struct ibv_device *dev)
 	/* Programs duplicate it, to import the device: that fails. */
 	ctx->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
 	set_context(ctx, device);
-	return &ctx->verbs.context;
+	return ctx;
 
 err_chan:
 	pier__soft_chan_destroy(ctx->chan);
@@ -133,19 +133,53 @@ err_free:
 	return pier__dropin_null(err);
 }
 
+static bool is_of(const struct dropin_context *ctx,
+		  const struct ibv_device *dev)
+{
+	const struct soft_fdev *soft = (const struct soft_fdev *)ctx->fdev;
+
+	return ctx->opener == getpid() && !strcmp(ctx->device->dev.name,
+						  dev->name) &&
+	       if_nametoindex(soft->fdev.port.netdev) == soft->ifindex;
+}
+
+/*
+ * One of @dev that has one of two users alone, or NULL: librdmacm and a program
+ * that has opened a device itself share an endpoint.  RoCE devices send what is
+ * for the one and for the other to the same UDP port.  With the lock.
+ */
+static struct dropin_context *find_half(const struct ibv_device *dev,
+					bool program)
+{
+	struct pier__list *pos, *tmp;
+	struct dropin_context *ctx;
+
+	PIER__LIST_EACH(pos, tmp, &contexts) {
+		ctx = pier__container_of(pos, struct dropin_context, link);
+		if (ctx->program == program && ctx->cm != program &&
+		    is_of(ctx, dev))
+			return ctx;
+	}
+	return NULL;
+}
+
+/* As of a new one: another user may have changed it. */
+static void set_blocking(const struct dropin_context *ctx)
+{
+	int fd = ctx->verbs.context.async_fd, flags = fcntl(fd, F_GETFL);
+
+	if (flags >= 0)
+		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+}
+
 /*
  * As with a device of the kernel, what programs have not destroyed ends here:
  * they must not use it any more, and its memory is not freed.
  */
-int ibv_close_device(struct ibv_context *context)
+static void close_last(struct dropin_context *ctx)
 {
-	struct dropin_context *ctx = dropin_of(context);
+	struct ibv_context *context = &ctx->verbs.context;
 
-	pthread_mutex_lock(&lock);
-	pier__list_del(&ctx->link);
-	pthread_mutex_unlock(&lock);
-	if (ctx->opener == getpid())
-		pier__soft_chan_acknowledge(ctx->chan);
 	pier__soft_chan_destroy(ctx->chan);
 	pier__dropin_async_free(ctx);
 	pier__soft_dev.close(ctx->fdev);
@@ -154,5 +188,90 @@ int ibv_close_device(struct ibv_context *context)
 	pthread_mutex_destroy(&context->mutex);
 	pier__dropin_device_put(ctx->device);
 	free(ctx);
+}
+
+/* One that the other user has, or @fresh, or NULL. */
+static struct dropin_context *take(const struct ibv_device *dev, bool program,
+				   struct dropin_context *fresh)
+{
+	struct dropin_context *ctx;
+
+	pthread_mutex_lock(&lock);
+	ctx = find_half(dev, !program);
+	if (!ctx && fresh) {
+		pier__list_add(&contexts, &fresh->link);
+		ctx = fresh;
+	}
+	if (ctx && program) {
+		ctx->program = true;
+		set_blocking(ctx);
+	} else if (ctx) {
+		ctx->cm = true;
+	}
+	pthread_mutex_unlock(&lock);
+	return ctx;
+}
+
+/*
+ * For the program, or for librdmacm.  A device is opened without the lock: what
+ * another thread forks meanwhile would find it taken for ever.
+ */
+static struct ibv_context *open_for(struct ibv_device *dev, bool program)
+{
+	struct dropin_context *ctx = take(dev, program, NULL), *fresh;
+
+	if (ctx)
+		return &ctx->verbs.context;
+	fresh = open_new(dev);
+	if (!fresh)
+		return NULL;
+	ctx = take(dev, program, fresh);
+	if (ctx != fresh)
+		close_last(fresh);
+	return &ctx->verbs.context;
+}
+
+struct ibv_context *ibv_open_device(struct ibv_device *dev)
+{
+	return open_for(dev, true);
+}
+
+struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev)
+{
+	return open_for(dev, false);
+}
+
+/*
+ * By the program, or by librdmacm, which closes none before the process ends:
+ * what the program has left in a context that both use lives on.
+ */
+static void close_for(struct ibv_context *context, bool program)
+{
+	struct dropin_context *ctx = dropin_of(context);
+	bool last;
+
+	if (ctx->opener == getpid())
+		pier__soft_chan_acknowledge(ctx->chan);
+	pthread_mutex_lock(&lock);
+	if (program)
+		ctx->program = false;
+	else
+		ctx->cm = false;
+	last = !ctx->program && !ctx->cm;
+	if (last)
+		pier__list_del(&ctx->link);
+	pthread_mutex_unlock(&lock);
+	if (last)
+		close_last(ctx);
+}
+
+int ibv_close_device(struct ibv_context *context)
+{
+	close_for(context, true);
 	return 0;
+}
+
+void pier__dropin_cm_close(struct ibv_context *context)
+{
+	close_for(context, false);
 }

@@ -143,6 +143,7 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 
 	pier__soft_chan_begin(chan);
 	pier__soft_chan_leave_all(chan, qp->queue);
+	pier__soft_chan_roce_port_give(chan, &qp->roce_port);
 	pier__soft_qp_destroy(qp->queue);
 	pier__dropin_dropped(ibqp->send_cq);
 	pier__dropin_dropped(ibqp->recv_cq);

@@ -85,6 +85,16 @@ static int modify(struct soft_chan *chan, struct soft_qp *queue,
 	return err;
 }
 
+/*
+ * A RoCE device sends datagrams to port 4791 only, and a program may receive
+ * before it sends any, or has an address handle.
+ */
+static void receive_from_roce(struct soft_chan *chan, struct dropin_qp *qp)
+{
+	if (qp->qp.qp_type == IBV_QPT_UD && qp->qp.state == IBV_QPS_RTR)
+		pier__soft_chan_roce_port_want(chan, &qp->roce_port);
+}
+
 int pier__dropin_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 			   int mask, uint16_t udp_port)
 {
@@ -97,6 +107,7 @@ int pier__dropin_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 	if (!err) {
 		remember(&qp->attr, attr, mask);
 		ibqp->state = qp->queue->state;
+		receive_from_roce(chan, qp);
 	}
 	if (!err && ibqp->state == IBV_QPS_RESET) {
 		pier__dropin_dropped(ibqp->send_cq);

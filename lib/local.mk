@@ -51,6 +51,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/core/thread.c \
 	%D%/core/thread.h \
 	%D%/core/version.c \
+	%D%/fabric/cm_space.h \
 	%D%/fabric/fabric.c \
 	%D%/fabric/fabric.h \
 	%D%/fabric/pci.c \

@@ -124,6 +124,7 @@ check_PROGRAMS += \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
 	%D%/dropin/threads.t \
@@ -286,10 +287,17 @@ check_PROGRAMS += \
 	%D%/soft/shm_faults.t \
 	%D%/soft/shm_hostile.t \
 	%D%/soft/shm_killed.t \
+	%D%/soft/shm_limits.t \
+	%D%/soft/shm_lives.t \
+	%D%/soft/shm_long.t \
 	%D%/soft/shm_pull.t \
+	%D%/soft/shm_queued.t \
+	%D%/soft/shm_read.t \
 	%D%/soft/shm_ring.t \
 	%D%/soft/shm_short.t \
+	%D%/soft/shm_steps.t \
 	%D%/soft/shm_take_back.t \
+	%D%/soft/shm_window.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/states.t \
@@ -323,6 +331,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/mckey.sh \
 	%D%/dropin/mckey_net.sh \
 	%D%/dropin/pairs.sh \
+	%D%/dropin/pier.sh \
 	%D%/dropin/pyverbs.sh \
 	%D%/dropin/qemu.sh \
 	%D%/dropin/qperf.sh \
@@ -331,6 +340,7 @@ dist_check_SCRIPTS += \
 	%D%/dropin/rsocket.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/rxe.sh \
+	%D%/dropin/rxe_apps.sh \
 	%D%/dropin/symbols.sh \
 	%D%/dropin/ucx.sh \
 	%D%/manual/jobs.sh \
@@ -531,6 +541,8 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/cmpair.h \
 	%D%/lib/cubic.c \
 	%D%/lib/cubic.h \
+	%D%/lib/forbid.c \
+	%D%/lib/forbid.h \
 	%D%/lib/history.c \
 	%D%/lib/history.h \
 	%D%/lib/history_check.c \
@@ -538,6 +550,8 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/history_host.c \
 	%D%/lib/history_op.c \
 	%D%/lib/history_words.c \
+	%D%/lib/shmpair.c \
+	%D%/lib/shmpair.h \
 	%D%/lib/softpair.c \
 	%D%/lib/softpair.h \
 	%D%/lib/star.c \
@@ -553,6 +567,14 @@ $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
 	%D%/engine/standing_clock.c \
 	# end, sorted
 %C%_engine_standing_clock_t_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+
+%C%_soft_shm_steps_t_SOURCES = \
+	%D%/lib/steps.c \
+	%D%/lib/steps.h \
+	%D%/soft/shm_steps.c \
+	%D%/soft/shm_victim.c \
+	%D%/soft/shm_victim.h \
+	# end, sorted
 
 %C%_verbs_events_t_SOURCES = \
 	%D%/verbs/events.c \
@@ -581,6 +603,7 @@ wrap_tests = \
 	%D%/ops/host.t \
 	%D%/ops/task_text.t \
 	%D%/soft/history.t \
+	%D%/soft/shm_steps.t \
 	%D%/soft/sockets_lossy.t \
 	%D%/verbs/verbs_cm.t \
 	# end, sorted
@@ -596,6 +619,14 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 # This one loses packets on their way to the socket.
 %C%_soft_sockets_lossy_t_LDFLAGS = $(AM_LDFLAGS) \
 	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=sendto,--wrap=setsockopt
+
+# Here calls that make and use shared memory are steps.
+%C%_soft_shm_steps_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=pier__soft_attach_connect,--wrap=pier__soft_attach_pidfd \
+	-Wl,--wrap=pier__soft_fds_send,--wrap=pier__soft_region_create \
+	-Wl,--wrap=pier__soft_region_import,--wrap=pier__soft_region_map \
+	-Wl,--wrap=pier__soft_region_unimport,--wrap=pier__soft_region_unmap \
+	-Wl,--wrap=process_vm_readv
 
 # Here random numbers are those of a seed.
 %C%_soft_history_t_LDFLAGS = $(AM_LDFLAGS) -Wl,--wrap=getrandom
@@ -620,6 +651,7 @@ dropin_tests = %D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
 	%D%/dropin/threads.t \
@@ -640,12 +672,15 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
-%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_misuse_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_misuse_t_SOURCES = \
 	%D%/dropin/misuse.c \
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_rsocket_peer_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
@@ -774,6 +809,7 @@ EXTRA_DIST += \
 	%D%/data/fuzz/ep \
 	%D%/data/fuzz/frame \
 	%D%/data/fuzz/private \
+	%D%/data/fuzz/ring \
 	%D%/data/fuzz/wire \
 	%D%/data/roce/cases \
 	%D%/data/roce/cm-abort.pcap \
@@ -861,8 +897,11 @@ EXTRA_DIST += \
 	%D%/lib/netns.sh \
 	%D%/lib/peers.sh \
 	%D%/lib/perf.sh \
+	%D%/lib/perftest.sh \
 	%D%/lib/python.sh \
+	%D%/lib/qemu.sh \
 	%D%/lib/reconnect.sh \
+	%D%/lib/rxe.sh \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
@@ -942,13 +981,14 @@ prove: all tests
 # What needs the guest of t/vm/run is not among them.
 prove-dropin: all tests
 	PIER_TEST_REQUIRE=1 $(prove_by_run) -j2 $(dropin_tests) \
-		$(addprefix $(srcdir)/,$(filter-out %D%/dropin/rxe.sh, \
+		$(addprefix $(srcdir)/,$(filter-out %D%/dropin/rxe%, \
 		$(filter %D%/dropin/%,$(dist_check_SCRIPTS))))
 
-# The tests of connections by shared memory; %D%/shm/not has those that are not
-# run, with reasons, and names no others.
+# The tests of connections by shared memory, or SHM=off.  %D%/shm/not has those
+# that are not run, with reasons, and names no others.
 shm_tests = $(filter %D%/cm/% %D%/fabric/% %D%/faults/% %D%/ops/%, \
 	$(check_PROGRAMS))
+SHM = require
 check-shm: all tests
 	run=`echo $(shm_tests) | tr ' ' '\n' | awk ' \
 	FNR == NR { if (/^t/) not[$$1] = NF > 1; next } \
@@ -957,7 +997,7 @@ check-shm: all tests
 	END { for (name in not) bad = bad " " name; if (bad) { \
 		print "not: no such test, or no reason:" bad >"/dev/stderr"; \
 		exit 1 } }' $(srcdir)/%D%/shm/not -` && \
-	PIER_SHM=require $(prove_by_run) -j4 $$run
+	PIER_SHM=$(SHM) $(prove_by_run) -j4 $$run
 
 # docs/coverage.md: what tests execute; the inputs of t/data/fuzz apart.
 COVERAGE_TESTS = $(filter-out %D%/fuzz/%,$(check_PROGRAMS))

@@ -117,6 +117,16 @@ static inline bool pier__cma_is_datagram(const struct cma_id *id)
 	return id->id.qp_type == IBV_QPT_UD;
 }
 
+/* Of the requests that @id sends or receives. */
+static inline enum pier__cm_space pier__cma_space(const struct cma_id *id)
+{
+	bool datagram = pier__cma_is_datagram(id);
+
+	if (id->id.ps == RDMA_PS_IB)
+		return datagram ? PIER__CM_IB_UD : PIER__CM_IB;
+	return datagram ? PIER__CM_UDP : PIER__CM_TCP;
+}
+
 /* Set errno for @err, an error of pier's.  Returns -1; 0 if @err is 0. */
 int pier__cma_result(int err);
 

@@ -10,6 +10,7 @@
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static struct pier__list devices = { &devices, &devices };
 static pid_t opener;		/* the process that has opened them */
+static bool port_taken;		/* UDP port 4791, by one of them */
 
 int pier__cma_result(int err)
 {
@@ -30,10 +31,8 @@ static bool is_loopback(struct ibv_context *verbs)
 /* UDP port 4791 is for one device: the first that other hosts reach. */
 static void choose_roce_port(struct cma_device *device)
 {
-	static bool taken;
-
-	device->cm->no_roce_port = taken || is_loopback(device->verbs);
-	taken |= !device->cm->no_roce_port;
+	device->cm->no_roce_port = port_taken || is_loopback(device->verbs);
+	port_taken |= !device->cm->no_roce_port;
 }
 
 static int device_open(struct ibv_device *from)
@@ -43,7 +42,7 @@ static int device_open(struct ibv_device *from)
 
 	if (!device)
 		return -ENOMEM;
-	device->verbs = ibv_open_device(from);
+	device->verbs = pier__dropin_cm_open(from);
 	if (!device->verbs)
 		goto err_free;
 	device->pd = ibv_alloc_pd(device->verbs);
@@ -59,19 +58,24 @@ static int device_open(struct ibv_device *from)
 err_close:
 	if (device->pd)
 		ibv_dealloc_pd(device->pd);
-	ibv_close_device(device->verbs);
+	pier__dropin_cm_close(device->verbs);
 err_free:
 	free(device);
 	return -ENODEV;
 }
 
-/* One that cannot be opened is as one that is not there. */
+/*
+ * One that cannot be opened is as one that is not there.  Those of the parent
+ * of this process are not its own.
+ */
 static void open_all(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
 	size_t i;
 
 	opener = getpid();
+	pier__list_init(&devices);
+	port_taken = false;
 	for (i = 0; list && list[i]; i++)
 		device_open(list[i]);
 	if (list)
@@ -98,7 +102,7 @@ static void goodbye(void)
 int pier__cma_devices(struct pier__list **ret)
 {
 	pthread_mutex_lock(&opening);
-	if (pier__list_empty(&devices))
+	if (pier__list_empty(&devices) || opener != getpid())
 		open_all();
 	pthread_mutex_unlock(&opening);
 	*ret = &devices;

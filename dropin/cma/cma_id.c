@@ -34,7 +34,7 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 
 	if (!ret)
 		return pier__cma_result(-EINVAL);
-	if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP)
+	if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IB)
 		return pier__cma_result(-EOPNOTSUPP);
 	if (!channel) {
 		own = rdma_create_event_channel();

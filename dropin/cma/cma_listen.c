@@ -20,9 +20,8 @@ static int listen_at(struct cma_id *id, struct cma_device *device,
 	listener->id = id;
 	listener->device = device;
 	pier__sockaddr_to_gid(addr, listener->gid);
-	err = pier__dropin_cm_listen(device->cm, pier__cma_is_datagram(id),
-				     addr, backlog, listener,
-				     &listener->listener);
+	err = pier__dropin_cm_listen(device->cm, pier__cma_space(id), addr,
+				     backlog, listener, &listener->listener);
 	if (err) {
 		free(listener);
 		return err;

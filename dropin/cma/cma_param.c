@@ -54,7 +54,7 @@ int pier__cma_param(struct cma_id *id, const struct rdma_conn_param *from,
 	if (from->private_data_len > max ||
 	    (from->private_data_len && !from->private_data))
 		return -EINVAL;
-	ret->datagram = pier__cma_is_datagram(id);
+	ret->space = pier__cma_space(id);
 	ret->qkey = RDMA_UDP_QKEY;
 	ret->qpn = id->id.qp ? id->id.qp->qp_num : from->qp_num;
 	id->qpn = ret->qpn;
@@ -62,7 +62,7 @@ int pier__cma_param(struct cma_id *id, const struct rdma_conn_param *from,
 	ret->rnr_retry = from->rnr_retry_count & RETRIES;
 	ret->data = from->private_data;
 	ret->len = from->private_data_len;
-	if (ret->datagram) {
+	if (pier__cma_is_datagram(id)) {
 		ret->responder_resources = 0;
 		ret->initiator_depth = 0;
 		return 0;

@@ -5,12 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
 #include <sys/socket.h>
 
 #include <infiniband/verbs.h>	/* types only */
 #include <pier/counters.h>
 #include <pier/dev.h>
+
+#include "fabric/cm_space.h"
 
 /*
  * The interface between pier and a device.  Two kinds of device implement it,
@@ -457,8 +458,7 @@ struct pier__cm_id {
 
 /* The parameters of our end in REQ and REP, or SIDR_REQ and SIDR_REP. */
 struct pier__cm_param {
-	bool datagram;			/* of connect(): SIDR, for a UD QP; a */
-					/* soft device only */
+	enum pier__cm_space space;	/* of connect(); all: soft alone */
 	uint32_t qkey;			/* of accept() of such a request */
 	uint32_t qpn;
 	uint8_t responder_resources;	/* reads and atomics that we accept */

@@ -7,6 +7,7 @@
 . "$top/t/lib/dropin.sh"
 . "$top/t/lib/netns.sh"
 . "$top/t/lib/peers.sh"
+. "$top/t/lib/qemu.sh"
 need_rdma_core
 need_others
 two_hosts "$@"
@@ -19,15 +20,18 @@ ip link set lo up
 in_far ip link set lo up
 find_gids
 ways far near
-run_verbs
-run_more_verbs
-run datagrams_are_streamed
+run_pingpongs
+run_perftest
+run_perftest_by_cm
 run_cm
 run a_group_gets_each_message
 run_streams
+run datagrams_are_exchanged_by_sockets
 run_ucx
 run libfabric_exchanges_messages
 run qperf_measures
 run_fio
 ! need_rpma || run memory_is_written_flushed_and_read
+run_pier
+run_qemu
 tap_done

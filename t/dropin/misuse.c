@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -10,6 +11,8 @@
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include <rdma/rdma_cma.h>
 
 #include "t/lib/tap.h"
 #include "t/lib/verbspair.h"
@@ -68,6 +71,18 @@ static void without_pointers_lists_and_calls_do_nothing(void)
 	if (list)
 		OK(!list[count]);
 	ibv_free_device_list(list);
+}
+
+/* As rdma-core's libraries have it: programs count down, and go too far. */
+static void a_poll_for_less_than_none_takes_none(void)
+{
+	struct ibv_wc wc;
+
+	if (!verbspair_open(&pair))
+		return;
+	IS(ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), 0, &wc), 0);
+	IS(ibv_poll_cq(ibv_cq_ex_to_cq(pair.cq), -1, &wc), 0);
+	OK(verbspair_close(&pair));
 }
 
 /* Its objects are used no more; others of the process go on. */
@@ -354,6 +369,52 @@ static void what_a_process_has_got_is_acknowledged_at_its_end(void)
 	munmap(meeting, sizeof(*meeting));
 }
 
+/* An id that listens on a free port of lo, in @addr. */
+static struct rdma_cm_id *listener_new(struct rdma_event_channel *channel,
+				       struct sockaddr_in *addr)
+{
+	struct rdma_cm_id *id = NULL;
+
+	*addr = (struct sockaddr_in){ .sin_family = AF_INET };
+	addr->sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+	IS(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	IS(rdma_bind_addr(id, (struct sockaddr *)addr), 0);
+	IS(rdma_listen(id, 1), 0);
+	addr->sin_port = rdma_get_src_port(id);
+	return id;
+}
+
+static void request_by_rdma_cm(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_event_channel *theirs = rdma_create_event_channel();
+	struct rdma_conn_param param = { .qp_num = 17 };
+	struct rdma_cm_event *event;
+	struct sockaddr_in addr;
+	struct rdma_cm_id *id;
+
+	listener_new(theirs, &addr);
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	    rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr, 1000) ||
+	    rdma_get_cm_event(channel, &event) || rdma_ack_cm_event(event) ||
+	    rdma_resolve_route(id, 1000) ||
+	    rdma_get_cm_event(channel, &event) || rdma_ack_cm_event(event) ||
+	    rdma_connect(id, &param) || rdma_get_cm_event(theirs, &event))
+		_exit(1);
+	_exit(event->event == RDMA_CM_EVENT_CONNECT_REQUEST ? 3 : 2);
+}
+
+static void a_child_may_connect_as_its_parent_has(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct sockaddr_in addr;
+	struct rdma_cm_id *id = listener_new(channel, &addr);
+
+	ends_with(request_by_rdma_cm, 3);
+	IS(rdma_destroy_id(id), 0);
+	rdma_destroy_event_channel(channel);
+}
+
 int main(void)
 {
 #ifdef __SANITIZE_THREAD__
@@ -362,6 +423,7 @@ int main(void)
 #endif
 	TEST(objects_in_use_are_not_destroyed);
 	TEST(without_pointers_lists_and_calls_do_nothing);
+	TEST(a_poll_for_less_than_none_takes_none);
 	TEST(a_device_may_be_closed_before_its_objects);
 	TEST(a_process_ends_with_all_open);
 	TEST(a_process_ends_while_threads_poll);
@@ -370,6 +432,7 @@ int main(void)
 	TEST(what_a_process_has_got_is_acknowledged_at_its_end);
 	TEST(a_child_ends_and_the_parent_goes_on);
 	TEST(a_child_may_open_devices_of_its_own);
+	TEST(a_child_may_connect_as_its_parent_has);
 	TEST(children_end_whatever_threads_did_when_they_were_made);
 	return tap_done();
 }

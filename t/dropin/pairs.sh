@@ -61,9 +61,8 @@ alone
 run devices_are_listed
 run a_device_is_described
 run events_are_waited_for
-run_verbs
-run_more_verbs
-run datagrams_are_streamed
+run_pingpongs
+run_perftest
 run few_requests_are_signalled
 run datagrams_are_verified
 run what_is_missing_is_an_error

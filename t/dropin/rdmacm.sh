@@ -7,7 +7,8 @@
 . "$top/t/lib/dropin.sh"
 . "$top/t/lib/peers.sh"
 need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client udaddy
-need perftest ib_send_lat ib_write_lat ib_write_bw ib_read_lat ib_read_bw
+need perftest ib_send_lat ib_send_bw ib_write_lat ib_write_bw ib_read_lat \
+    ib_read_bw ib_atomic_lat ib_atomic_bw
 
 a_port_without_a_listener_is_reported()
 {
@@ -17,6 +18,7 @@ a_port_without_a_listener_is_reported()
 }
 
 alone
+run_perftest_by_cm
 run_cm
 run a_port_without_a_listener_is_reported
 tap_done

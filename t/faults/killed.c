@@ -492,7 +492,11 @@ static void one_context_outlives_many_peers(void)
 
 int main(int argc, char *argv[])
 {
+	const char *shm = getenv("PIER_SHM");
+
 	config.connect_timeout_ms = 300u * limit_slower();
+	if (shm && !strcmp(shm, "require"))	/* both helpers attach first */
+		config.connect_timeout_ms *= 4;
 	config.ack_timeout = limit_ack_timeout(12);	/* 17 ms */
 	if (argc == 3)
 		return victim((enum stage)atoi(argv[1]), atoi(argv[2]));

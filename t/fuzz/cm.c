@@ -46,7 +46,7 @@ static void aim_req(const struct net *net, const struct soft_rx *rx,
 		pier__soft_mad_ip_encode(&ip, data);
 	}
 	if (!(flags & RAW_SERVICE)) {
-		mad->service_id = SOFT_CM_SERVICE << 16 |
+		mad->service_id = UINT64_C(0x0106) << 16 |
 				  (NET_SERVICE + which % NET_LISTENERS);
 		mad->transport = mad->ext_transport = 0;
 		if (!mad->mtu || mad->mtu > net->host.mtu)

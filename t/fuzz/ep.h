@@ -26,6 +26,8 @@ enum fate { FATE_NONE, FATE_POSTED, FATE_SILENT, FATE_DONE };
 
 struct world {
 	struct soft_io io;	/* first */
+	void (*queues_ended)(struct world *world);	/* NULL: no effect */
+	bool shared;		/* packets come by other ways, too */
 	uint64_t now;
 	uint32_t budget;	/* packets that can be sent until more is */
 	uint64_t sent, received;
@@ -70,5 +72,31 @@ void world_settle(struct world *world);
 
 /* Take completions. */
 void world_reap(struct world *world);
+
+/*
+ * Steps: of the program, by number, below WORLD_STEPS.  And a packet, in bytes,
+ * that a peer sends which has found out what it can: QPNs, keys and sequence
+ * numbers are put in, unless a flag is set.  There is space for an ICRC.
+ */
+#define WORLD_STEPS 8
+
+enum packet_flags {
+	RAW_ICRC = 1 << 0,
+	RAW_QPN = 1 << 1,
+	RAW_PSN = 1 << 2,
+	RAW_KEY = 1 << 3,
+	RAW_ADDRESS = 1 << 4,
+	OTHER_SOURCE = 1 << 5,
+	FULL = 1 << 6,		/* payload to the MTU */
+	SECOND_QP = 1 << 7,
+};
+
+struct world_packet {
+	uint32_t flags;		/* enum packet_flags */
+	uint32_t len;
+};
+
+void world_step(struct world *world, struct fuzz_in *in, uint32_t step);
+struct world_packet world_packet(struct world *world, struct fuzz_in *in);
 
 #endif

@@ -5,7 +5,7 @@
 # target, and `make fuzz-corpus` keeps those that show something new.
 
 FUZZ_SECONDS = 60
-fuzz_targets = cm codec ep frame private wire
+fuzz_targets = cm codec ep frame private ring wire
 
 fuzz_tests = \
 	%D%/cm.t \
@@ -13,6 +13,7 @@ fuzz_tests = \
 	%D%/ep.t \
 	%D%/frame.t \
 	%D%/private.t \
+	%D%/ring.t \
 	%D%/wire.t \
 	# end, sorted
 check_PROGRAMS += $(fuzz_tests)
@@ -35,6 +36,15 @@ check_LTLIBRARIES += %D%/libreplay.la
 	%D%/chance.c \
 	%D%/ep.c \
 	%D%/ep.h \
+	%D%/step.c \
+	%D%/world.c \
+	# end, sorted
+
+%C%_ring_t_SOURCES = \
+	%D%/chance.c \
+	%D%/ep.h \
+	%D%/ring.c \
+	%D%/step.c \
 	%D%/world.c \
 	# end, sorted
 
@@ -61,7 +71,7 @@ EXTRA_DIST += \
 
 if FUZZ
 fuzzers = %D%/cm.fuzz %D%/codec.fuzz %D%/ep.fuzz %D%/frame.fuzz \
-	%D%/private.fuzz %D%/wire.fuzz
+	%D%/private.fuzz %D%/ring.fuzz %D%/wire.fuzz
 noinst_PROGRAMS += $(fuzzers)
 %C%_cm_fuzz_SOURCES = $(%C%_cm_t_SOURCES)
 %C%_codec_fuzz_SOURCES = %D%/codec.c
@@ -69,6 +79,7 @@ noinst_PROGRAMS += $(fuzzers)
 %C%_frame_fuzz_SOURCES = %D%/frame.c
 %C%_frame_fuzz_LDADD = %D%/libframe.la lib/libpier-core.la
 %C%_private_fuzz_SOURCES = %D%/private.c
+%C%_ring_fuzz_SOURCES = $(%C%_ring_t_SOURCES)
 %C%_wire_fuzz_SOURCES = %D%/wire.c
 $(fuzzers): lib/libpier-core.la
 $(fuzzers): private LDADD = lib/libpier-core.la

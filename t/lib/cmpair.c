@@ -261,15 +261,15 @@ static struct pier__cm_param param(const struct cmpair_end *end,
 	};
 }
 
-static struct cmpair_end *ask(struct cm_pair *pair, uint16_t port,
-			      const char *data, bool datagram)
+struct cmpair_end *cm_ask_in(struct cm_pair *pair, uint16_t port,
+			     const char *data, enum pier__cm_space space)
 {
 	struct cm_node *node = &pair->node[0];
 	struct cmpair_end *end = end_new(node, NULL);
 	struct soft_addr dst = pair->node[1].addr;
 	struct pier__cm_param p = param(end, data);
 
-	p.datagram = datagram;
+	p.space = space;
 	dst.port = port;
 	if (!IS(pier__soft_cm_resolved(node->cm, &node->addr, &dst, end,
 				       &end->id), 0))
@@ -280,13 +280,13 @@ static struct cmpair_end *ask(struct cm_pair *pair, uint16_t port,
 
 struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port, const char *data)
 {
-	return ask(pair, port, data, false);
+	return cm_ask_in(pair, port, data, PIER__CM_TCP);
 }
 
 struct cmpair_end *cm_ask_datagram(struct cm_pair *pair, uint16_t port,
 				   const char *data)
 {
-	return ask(pair, port, data, true);
+	return cm_ask_in(pair, port, data, PIER__CM_UDP);
 }
 
 int cm_accept(struct cmpair_end *end, const char *data)

@@ -86,6 +86,8 @@ void cm_unlisten(struct cm_pair *pair, int i);
 /* Resolve and connect from side 0 to side 1's @port. */
 struct cmpair_end *cm_ask(struct cm_pair *pair, uint16_t port,
 			  const char *data);
+struct cmpair_end *cm_ask_in(struct cm_pair *pair, uint16_t port,
+			     const char *data, enum pier__cm_space space);
 /* For a datagram service. */
 struct cmpair_end *cm_ask_datagram(struct cm_pair *pair, uint16_t port,
 				   const char *data);

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 # shellcheck shell=sh disable=SC2154 # $tmp, $pier, $port
 #
-# Programs of Debian as they are, a server at one end and its client at another
-# or the same: source it after dropin.sh.  The ends are "near", which is here,
-# and "far".  A test of one host calls `alone`; another sets
+# Programs of Debian as they are, and pier's own: a server at one end and its
+# client at another or the same.  Source it after dropin.sh.  The ends are
+# "near", which is here, and "far".  A test of one host calls `alone`; another
+# sets
 #
 #	near_device near_host	and of the far end: its device and address
 #	to_far			the command that runs others there
@@ -16,8 +17,8 @@ rounds=200
 kernel=
 near_env=
 far_env=
-qps=1
-brief=false	# of what is measured twice: once
+brief=false	# of what is measured in several ways: one
+. "$top/t/lib/perftest.sh"
 
 near()
 {
@@ -143,46 +144,12 @@ pingpong()
 	    says "$tmp/server" "$rounds iters in"
 }
 
-# measure SIZE PROGRAM ARG...
-measure()
-{
-	row=$1
-	shift
-	pair_at -x "$@" -s "$row" -n "$rounds" && has_row
-}
-
-# The client of perftest has measured, by each of $qps queue pairs.
-has_row()
-{
-	grep -q "^ *$row  *$((rounds * qps))  *[0-9]" "$tmp/client" || {
-		cat "$tmp/client"
-		return 1
-	}
-}
-
 # connected PROGRAM ARG... - a server that is ready
 connected()
 {
 	next_port
 	begin "$@" -p "$port"
 	wait_for 30 accepts
-}
-
-# measure_by_cm SIZE PROGRAM ARG... - perftest connects twice, and its server
-# may listen again too late: its client ends then (docs/verbs-library.md).
-measure_by_cm()
-{
-	row=$1
-	shift
-	set -- "$@" -R -s "$row" -n "$rounds"
-	for try in 1 2 3; do
-		connected "$@" -d "$device"
-		finish "$@" -d "$client_device" -p "$port" "$address"
-		grep -q RDMA_CM_EVENT_REJECTED "$tmp/client" || break
-		echo "$try: rejected"
-		end_server
-	done
-	both_succeed && has_row
 }
 
 # -c compares what was received.
@@ -196,6 +163,17 @@ a_pingpong_waits_for_events()
 	pingpong ibv_rc_pingpong -c -e
 }
 
+a_pingpong_posts_call_by_call()
+{
+	pingpong ibv_rc_pingpong -c -N
+}
+
+# rxe has no on-demand paging.
+a_pingpong_registers_on_demand()
+{
+	pingpong ibv_rc_pingpong -c -o && pingpong ibv_rc_pingpong -c -o -O
+}
+
 receives_are_shared()
 {
 	pingpong ibv_srq_pingpong
@@ -204,88 +182,6 @@ receives_are_shared()
 datagrams_are_sent()
 {
 	pingpong ibv_ud_pingpong -s 1024
-}
-
-sends_are_measured()
-{
-	measure 8 ib_send_lat && measure 65536 ib_send_bw
-}
-
-datagrams_are_measured()
-{
-	measure 8 ib_send_lat -c UD
-}
-
-writes_are_measured()
-{
-	measure 8 ib_write_lat && measure 65536 ib_write_bw
-}
-
-# Each side takes the limit of the other's device unless both are given one.
-reads_are_measured()
-{
-	measure 8 ib_read_lat -o 8 && measure 65536 ib_read_bw -o 8
-}
-
-atomics_are_measured()
-{
-	measure 8 ib_atomic_lat -o 8
-}
-
-sends_are_measured_with_events()
-{
-	measure 8 ib_send_lat -e
-}
-
-# A server that sends nothing.
-datagrams_are_streamed()
-{
-	measure 1024 ib_send_bw -c UD
-}
-
-many_queue_pairs_are_measured()
-{
-	qps=8
-	measure 4096 ib_send_bw -q $qps && measure 4096 ib_write_bw -q $qps
-}
-
-both_directions_are_measured()
-{
-	measure 65536 ib_send_bw -b && measure 65536 ib_write_bw -b
-}
-
-long_messages_are_measured()
-{
-	rounds=5
-	measure 8388608 ib_write_bw && measure 8388608 ib_read_bw -o 8 &&
-	    { $brief || measure 8388608 ib_send_bw; }
-}
-
-atomics_are_streamed()
-{
-	measure 8 ib_atomic_bw -o 8
-}
-
-sends_are_measured_by_rdma_cm()
-{
-	measure_by_cm 8 ib_send_lat
-}
-
-writes_are_measured_by_rdma_cm()
-{
-	measure_by_cm 8 ib_write_lat &&
-	    { $brief || measure_by_cm 65536 ib_write_bw; }
-}
-
-reads_are_measured_by_rdma_cm()
-{
-	measure_by_cm 8 ib_read_lat &&
-	    { $brief || measure_by_cm 65536 ib_read_bw; }
-}
-
-atomics_are_measured_by_rdma_cm()
-{
-	measure_by_cm 8 ib_atomic_lat
 }
 
 # -V compares what was received.
@@ -310,12 +206,23 @@ a_ping_is_verified()
 	}
 }
 
-connections_are_made_and_ended()
+# four_connections OPTION... - ten messages on each
+four_connections()
 {
-	connected ucmatose -c 4 -C 10
-	finish ucmatose -s "$address" -c 4 -C 10 -p "$port"
+	connected ucmatose "$@" -c 4 -C 10
+	finish ucmatose "$@" -s "$address" -c 4 -C 10 -p "$port"
 	both_succeed && says "$tmp/client" "data transfers complete" &&
 	    says "$tmp/server" "data transfers complete"
+}
+
+connections_are_made_and_ended()
+{
+	four_connections
+}
+
+connections_are_made_in_another_space()
+{
+	four_connections -P ib
 }
 
 many_connections_are_made()
@@ -396,6 +303,14 @@ a_file_is_copied()
 	connected rcopy
 	finish rcopy "$tmp/from" "$address:$tmp/to" -p "$port"
 	end_server && cmp "$tmp/from" "$tmp/to"
+}
+
+# They are those of UDP, to pier's alone.
+datagrams_are_exchanged_by_sockets()
+{
+	connected udpong -b "$address" -C 20 -S 1000
+	finish udpong -C 20 -S 1000 -s "$address" -p "$port"
+	end_server
 }
 
 # By the preload library of librdmacm1.
@@ -482,7 +397,7 @@ qperf_measures()
 	begin qperf -lp "$port"
 	wait_for 30 listens_or_ended at "$server_at"
 	tests="rc_bw rc_lat rc_rdma_write_lat rc_rdma_read_bw"
-	! $brief || tests=rc_lat
+	! $brief || tests="rc_bw rc_lat"
 	for test in $tests ver_rc_fetch_add; do
 		finish qperf -lp "$port" -t 1 -cm 1 "$address" $test
 		[ $client -eq 0 ] && grep -q "$test:" "$tmp/client" || break
@@ -534,6 +449,47 @@ fio_sends_blocks_and_verifies_them()
 	    "--size=2m --iodepth=8 --verify=crc32c --do_verify=0"
 }
 
+# perf WHAT... - by address: either may be first, and the data are compared.  To
+# an address of lo librdmacm binds no device, so the server has no address.
+perf()
+{
+	next_port
+	begin "$pier" perf -d "$device" --listen "$@" "$port"
+	finish "$pier" perf -d "$client_device" --verify -n "$rounds" \
+	    --timeout 40 "$@" "$address:$port"
+	both_succeed
+}
+
+# What pier's own programs do, on devices of verbs: those of pier behind the
+# library where there is no kernel's.
+pier_measures()
+{
+	perf lat send && perf bw write && perf lat read || return
+	! $brief || return 0
+	perf bw send && perf bw read && perf lat fetch-add && perf lat comch
+}
+
+# By files, which the other end removes.
+pier_exchanges_descriptors()
+{
+	set -- "$pier" perf -n "$rounds" --timeout 40 -m "$tmp/m"
+	begin "$@" -d "$device" -g "$gid" -ld "$tmp/a" -re "$tmp/b" --respond \
+	    lat send
+	finish "$@" -d "$client_device" -g "$client_gid" -ld "$tmp/b" \
+	    -re "$tmp/a" lat send
+	both_succeed
+}
+
+pier_pings()
+{
+	next_port
+	begin "$pier" ping -d "$device" --listen "$port"
+	wait_for 30 grep -q "listens on port" "$tmp/server"
+	finish "$pier" ping -d "$client_device" -c 5 -i 0.01 --timeout 40 \
+	    "$address:$port"
+	end_server && says "$tmp/client" "5 rounds, 5 answered"
+}
+
 # What the tests below are made of.
 need_rdma_core()
 {
@@ -542,7 +498,7 @@ need_rdma_core()
 	need perftest ib_send_lat ib_send_bw ib_write_lat ib_write_bw \
 	    ib_read_lat ib_read_bw ib_atomic_lat ib_atomic_bw
 	need rdmacm-utils rping ucmatose cmtime rdma_server rdma_client \
-	    udaddy mckey rstream riostream rcopy
+	    udaddy mckey rstream riostream rcopy udpong
 }
 
 need_others()
@@ -574,30 +530,20 @@ run_all()
 	done
 }
 
-# run_verbs [WHERE] - and so below
-run_verbs()
+# run_pingpongs [WHERE] - and so below
+run_pingpongs()
 {
 	run_all "${1:-}" a_pingpong_polls a_pingpong_waits_for_events \
-	    receives_are_shared datagrams_are_sent sends_are_measured \
-	    datagrams_are_measured writes_are_measured reads_are_measured \
-	    atomics_are_measured
-}
-
-run_more_verbs()
-{
-	run_all "${1:-}" sends_are_measured_with_events \
-	    many_queue_pairs_are_measured both_directions_are_measured \
-	    long_messages_are_measured atomics_are_streamed \
-	    atomics_are_measured_by_rdma_cm
+	    a_pingpong_posts_call_by_call receives_are_shared \
+	    datagrams_are_sent
+	[ "$kernel" ] || run_all "${1:-}" a_pingpong_registers_on_demand
 }
 
 run_cm()
 {
-	run_all "${1:-}" sends_are_measured_by_rdma_cm \
-	    writes_are_measured_by_rdma_cm reads_are_measured_by_rdma_cm \
-	    a_ping_is_verified connections_are_made_and_ended \
-	    many_connections_are_made calls_wait_for_their_end \
-	    datagrams_are_exchanged_by_rdma_cm
+	run_all "${1:-}" a_ping_is_verified connections_are_made_and_ended \
+	    connections_are_made_in_another_space many_connections_are_made \
+	    calls_wait_for_their_end datagrams_are_exchanged_by_rdma_cm
 }
 
 run_streams()
@@ -609,6 +555,11 @@ run_streams()
 run_ucx()
 {
 	run_all "${1:-}" ucx_sends_tags ucx_sends_long_messages ucx_reads_memory
+}
+
+run_pier()
+{
+	run_all "${1:-}" pier_measures pier_exchanges_descriptors pier_pings
 }
 
 run_fio()

@@ -7,7 +7,7 @@
 #include "t/lib/cmpair.h"
 #include "t/lib/tap.h"
 
-/* Requests for a datagram service, in virtual time. */
+/* Requests for a datagram service, and other spaces, in virtual time. */
 static struct cm_pair *pair;
 
 static struct cm_sent *sent(enum soft_mad_attr attr)
@@ -18,7 +18,7 @@ static struct cm_sent *sent(enum soft_mad_attr attr)
 static void begin(void)
 {
 	pair = cm_open(3, false, 8);
-	pair->node[1].listener.datagram = true;
+	pair->node[1].listener.space = PIER__CM_UDP;
 	pair->node[0].manner = CM_WAIT;
 }
 
@@ -144,13 +144,59 @@ static void services_of_the_other_kind_are_not_meant(void)
 	cm_run(pair, 20000);
 	IS(a->over, PIER__CM_REJECTED);
 	IS(a->reason, ROCE_REJ_SERVICE_ID);
-	pair->node[1].listener.datagram = false;
+	pair->node[1].listener.space = PIER__CM_TCP;
 	c = cm_ask_datagram(pair, CM_SERVICE, NULL);
 	cm_run(pair, 20000);
 	IS(c->over, PIER__CM_REJECTED);
 	OK(!cm_last(&pair->node[1]));
 	cm_release(a);
 	end();
+}
+
+/* One that has the same port in another space. */
+static void is_rejected(enum pier__cm_space space)
+{
+	struct cmpair_end *a = cm_ask_in(pair, CM_SERVICE, NULL, space);
+
+	cm_run(pair, 20000);
+	IS(a->over, PIER__CM_REJECTED);
+	OK(!cm_last(&pair->node[1]));
+	cm_release(a);
+}
+
+static void is_accepted(enum pier__cm_space space)
+{
+	struct cmpair_end *a = cm_ask_in(pair, CM_SERVICE, "may I", space);
+
+	cm_run(pair, 10);
+	if (OK(cm_last(&pair->node[1])))
+		IS(cm_accept(cm_last(&pair->node[1]), "yes"), 0);
+	cm_run(pair, 10);
+	IS(a->events[PIER__CM_RESPONSE], 1);
+	IS_STR((char *)a->data, "yes");
+}
+
+/* As RDMA_PS_IB of rdma_cm. */
+static void requests_of_another_space_are_rejected(void)
+{
+	begin();
+	pair->node[1].manner = CM_WAIT;
+	pair->node[1].listener.space = PIER__CM_IB_UD;
+	is_rejected(PIER__CM_TCP);
+	is_rejected(PIER__CM_UDP);
+	is_rejected(PIER__CM_IB);
+	is_accepted(PIER__CM_IB_UD);
+	IS(sent(SOFT_MAD_SIDR_REQ)->mad.service_id, 0x13f0000 | CM_SERVICE);
+	IS(sent(SOFT_MAD_SIDR_REP)->mad.service_id, 0x13f0000 | CM_SERVICE);
+	end();
+	begin();
+	pair->node[1].manner = CM_WAIT;
+	pair->node[1].listener.space = PIER__CM_IB;
+	is_rejected(PIER__CM_TCP);
+	is_rejected(PIER__CM_IB_UD);
+	is_accepted(PIER__CM_IB);
+	IS(sent(SOFT_MAD_REQ)->mad.service_id, 0x13f0000 | CM_SERVICE);
+	cm_close(pair);
 }
 
 static void a_silent_host_is_unreachable(void)
@@ -237,6 +283,7 @@ int main(void)
 	TEST(data_that_do_not_fit_are_refused);
 	TEST(a_service_that_is_not_there_rejects);
 	TEST(services_of_the_other_kind_are_not_meant);
+	TEST(requests_of_another_space_are_rejected);
 	TEST(a_silent_host_is_unreachable);
 	TEST(a_released_request_is_rejected);
 	TEST(a_released_client_takes_no_response);

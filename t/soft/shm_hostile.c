@@ -370,6 +370,36 @@ static void our_memory_cannot_be_written(void)
 	close(fd);
 }
 
+static void is_imported(int want, int fd, size_t len, bool writes)
+{
+	struct soft_region region;
+
+	if (IS(pier__soft_region_import(fd, len, writes, &region), want) &&
+	    !want)
+		pier__soft_region_unimport(&region);
+	close(fd);
+}
+
+/* What a peer gives is mapped only if it cannot become shorter. */
+static void memory_that_is_given_has_seals_and_size(void)
+{
+	const int seals = F_SEAL_SHRINK | F_SEAL_GROW;
+	int fds[2];
+
+	is_imported(0, memory(8192, seals), 5000, true);
+	is_imported(0, memory(8192, seals | F_SEAL_FUTURE_WRITE), 5000, false);
+	is_imported(-EPROTO, memory(8192, 0), 5000, true);
+	is_imported(-EPROTO, memory(8192, F_SEAL_GROW), 5000, true);
+	is_imported(-EPROTO, memory(8192, F_SEAL_SHRINK), 5000, true);
+	is_imported(-EPROTO, memory(4096, seals), 5000, true);
+	is_imported(-EPROTO, memory(0, seals), 5000, true);
+	is_imported(-EPERM, memory(8192, seals | F_SEAL_FUTURE_WRITE), 5000,
+		    true);
+	must(pipe2(fds, O_CLOEXEC), "pipe");
+	is_imported(-EPROTO, fds[1], 5000, true);
+	close(fds[0]);
+}
+
 /* Each time before the endpoint may have seen that the one before ended. */
 static void a_port_that_has_ended_is_attached_again(void)
 {
@@ -488,6 +518,7 @@ int main(void)
 	TEST(a_head_that_is_none_ends_the_link);
 	TEST(packets_and_hellos_of_any_bytes_are_dropped);
 	TEST(our_memory_cannot_be_written);
+	TEST(memory_that_is_given_has_seals_and_size);
 	TEST(a_port_that_has_ended_is_attached_again);
 	TEST(a_name_that_is_taken_is_counted);
 	TEST(another_user_is_refused);

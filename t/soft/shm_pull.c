@@ -1,11 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -14,6 +11,7 @@
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/shm/link.h"
 #include "t/lib/counted.h"
+#include "t/lib/forbid.h"
 #include "t/lib/pair.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -214,27 +212,16 @@ static void a_message_of_a_failed_queue_pair_is_not_received(void)
 }
 
 /* The kernel lets this process read no other from now on. */
-static bool forbid(void)
+static bool refuse(void)
 {
-	struct sock_filter code[] = {
-		BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
-			 offsetof(struct seccomp_data, nr)),
-		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-	};
-	struct sock_fprog program = { sizeof(code) / sizeof(*code), code };
-
-	return !prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) &&
-	       !syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER,
-			SECCOMP_FILTER_FLAG_TSYNC, &program);
+	return forbid(SYS_process_vm_readv, EPERM);
 }
 
 static int without(struct pair *pair, void *arg)
 {
 	(void)pair;
 	(void)arg;
-	OK(forbid());
+	OK(refuse());
 	if (begin()) {
 		IS(counted_dev(dev, "shm_pull_refused"), 2);
 		IS(put(0, LEN), 0);
@@ -252,7 +239,7 @@ static int without_since(struct pair *pair, void *arg)
 	if (begin()) {
 		IS(put(0, LEN), 0);
 		OK(counted_dev(dev, "shm_pulled") > 0);
-		OK(forbid());
+		OK(refuse());
 		peer_fill(&a, 1);
 		IS(put(0, LEN), 0);
 		OK(peer_holds(&b, 0, LEN, 1, 0));

@@ -89,6 +89,44 @@ static void a_full_ring_takes_records_after_a_release(void)
 	OK(is_next(4000, 1));
 }
 
+/* Put one of a length that depends on @n, if there is space for it. */
+static bool put_next(uint32_t n)
+{
+	uint32_t len = n * 2654435761u % (SOFT_RING_RECORD_MAX + 1);
+
+	return put(n % 3 ? len % 200 : len, (uint8_t)n);
+}
+
+static bool is_next_taken(uint32_t n)
+{
+	uint32_t len = n * 2654435761u % (SOFT_RING_RECORD_MAX + 1);
+
+	return is_next(n % 3 ? len % 200 : len, (uint8_t)n);
+}
+
+/* Many at a time, from a few to as many as there is space for. */
+static void records_of_all_lengths_go_round_and_round(void)
+{
+	uint32_t made = 0, read = 0, i;
+	bool all = true;
+
+	anew();
+	srandom(2);
+	while (all && out.pos < 20 * SOFT_RING_CELLS) {
+		i = (uint32_t)random() % 600;
+		while (i-- && put_next(made))
+			made++;
+		i = (uint32_t)random() % 600;
+		while (all && i-- && read < made)
+			all = is_next_taken(read++);
+		if (read == made)
+			all = all && !pier__soft_ring_ready(&in);
+		pier__soft_ring_release(&in);
+	}
+	IS(all, true);
+	tap_note("%u records", read);
+}
+
 /* Data that were heads at their place, a lap later, are none. */
 static void data_of_an_earlier_lap_are_no_heads(void)
 {
@@ -193,6 +231,7 @@ int main(void)
 {
 	TEST(records_are_taken_as_they_were_put);
 	TEST(a_full_ring_takes_records_after_a_release);
+	TEST(records_of_all_lengths_go_round_and_round);
 	TEST(data_of_an_earlier_lap_are_no_heads);
 	TEST(heads_that_break_the_rules_are_refused);
 	TEST(a_reader_that_claims_too_much_gets_no_records);

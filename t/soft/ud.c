@@ -316,9 +316,11 @@ static void a_roce_device_reaches_a_group_at_its_port(void)
 	IS(send_one(100), 0);
 	OK(softpair_idle(pair));
 	IS(softpair_poll(b), 0);
+	IS(b->ep->counters->duplicates, 1);
 	from->qpn = qpn & ~SOFT_QPN_TOP;
 	IS(send_one(100), 0);
 	check_arrival(100);
+	IS(b->ep->counters->duplicates, 1);
 	from->qpn = qpn;
 	OK(pier__soft_group_detach(to, &way.dst));
 	OK(pier__soft_group_detach(to, &soft_group));

@@ -36,8 +36,8 @@ typedef bool pier__soft_cm_take(struct pier__cm *cm,
 				const struct pier__cm_event *event);
 void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take);
 
-/* As the fabric's listen(); of requests for a datagram service if @datagram. */
-int pier__soft_cm_listen_for(struct pier__cm *cm, bool datagram,
+/* As the fabric's listen(), for requests of @space. */
+int pier__soft_cm_listen_for(struct pier__cm *cm, enum pier__cm_space space,
 			     const struct sockaddr *addr, int backlog,
 			     void *owner, struct pier__cm_listener **ret);
 

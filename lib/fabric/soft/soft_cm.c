@@ -260,18 +260,23 @@ static int addr_take(const struct sockaddr *addr, struct soft_addr *ret)
 	return 0;
 }
 
-/* The listener for the other kind of requests there.  NULL: there is none. */
+/* A listener there for requests of another space.  NULL: there is none. */
 static struct soft_listener *other_kind(struct soft_chan_cm *cm,
 					const struct soft_listener *listener)
 {
-	struct soft_cm_listener *other =
-		pier__soft_cm_listener(cm->machine, listener->in.listener.port,
-				       &listener->in.ip,
-				       !listener->in.datagram);
+	const struct soft_cm_listener *in = &listener->in;
+	struct soft_cm_listener *other;
+	int space;
 
-	if (!other || !IN6_ARE_ADDR_EQUAL(&other->ip, &listener->in.ip))
-		return NULL;
-	return (struct soft_listener *)other;
+	for (space = 0; space < PIER__CM_SPACES; space++) {
+		other = pier__soft_cm_listener(cm->machine, in->listener.port,
+					       &in->ip,
+					       (enum pier__cm_space)space);
+		if (other && other != in &&
+		    IN6_ARE_ADDR_EQUAL(&other->ip, &in->ip))
+			return (struct soft_listener *)other;
+	}
+	return NULL;
 }
 
 /* Errors: -EADDRINUSE, with who has it; those of opening a socket. */
@@ -312,7 +317,7 @@ static int open_port(struct soft_chan_cm *cm, struct soft_listener *listener)
 	int err = 0;
 
 	if (pier__soft_cm_listener(cm->machine, listener->in.listener.port,
-				   &listener->in.ip, listener->in.datagram))
+				   &listener->in.ip, listener->in.space))
 		return pier__fail(-EADDRINUSE, "cannot listen on port %u: this"
 				  " context listens there already, on this "
 				  "address or on all", listener->in.listener
@@ -340,7 +345,7 @@ static bool port_is_ours(const struct soft_chan_cm *cm, uint16_t port)
 	return port && port == cm->cm.chan->udp_port;
 }
 
-int pier__soft_cm_listen_for(struct pier__cm *pcm, bool datagram,
+int pier__soft_cm_listen_for(struct pier__cm *pcm, enum pier__cm_space space,
 			     const struct sockaddr *addr, int backlog,
 			     void *owner, struct pier__cm_listener **ret)
 {
@@ -366,7 +371,7 @@ int pier__soft_cm_listen_for(struct pier__cm *pcm, bool datagram,
 	listener->in.listener.port = name.port;
 	listener->in.ip = name.ip;
 	listener->in.no_roce_port = pcm->no_roce_port;
-	listener->in.datagram = datagram;
+	listener->in.space = space;
 	listener->in.backlog = backlog > 0 ? (uint32_t)backlog : 1;
 
 	begin(pcm);
@@ -386,7 +391,8 @@ static int soft_cm_listen(struct pier__cm *cm, const struct sockaddr *addr,
 			  int backlog, void *owner,
 			  struct pier__cm_listener **ret)
 {
-	return pier__soft_cm_listen_for(cm, false, addr, backlog, owner, ret);
+	return pier__soft_cm_listen_for(cm, PIER__CM_TCP, addr, backlog, owner,
+					ret);
 }
 
 static void soft_cm_unlisten(struct pier__cm_listener *plistener)

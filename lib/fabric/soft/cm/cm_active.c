@@ -68,7 +68,7 @@ static void req_build(struct soft_cm_conn *conn,
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_REQ, .tid = conn->tid,
 		.local_id = conn->local_id, .guid = conn->cm->guid,
-		.service_id = SOFT_CM_SERVICE << 16 | handshake->service_port,
+		.service_id = pier__soft_cm_service_id(conn),
 		.qpn = conn->qpn, .psn = conn->rq_psn,
 		.pkey = ROCE_PKEY_DEFAULT,
 		.responder_resources = conn->responder_resources,
@@ -108,15 +108,17 @@ int pier__soft_cm_connect(struct pier__cm_id *pid,
 			  const struct pier__cm_param *param)
 {
 	struct soft_cm_conn *conn = ((struct soft_cm_id *)pid)->conn;
-	int err = param_check(param, param->datagram ? PIER__CM_SIDR_REQ_DATA :
-						       PIER__CM_REQ_DATA);
+	bool datagram = pier__cm_is_datagram(param->space);
+	int err = param_check(param, datagram ? PIER__CM_SIDR_REQ_DATA :
+						PIER__CM_REQ_DATA);
 
 	if (err)
 		return err;
 	if (!conn || conn->state != SOFT_CM_IDLE)
 		return pier__fail(-EINVAL, "connect() may be called only once");
 
-	if (param->datagram)
+	conn->handshake->space = (uint8_t)param->space;
+	if (datagram)
 		return pier__soft_cm_sidr_connect(conn, param);
 	conn->qpn = param->qpn;
 	conn->responder_resources = param->responder_resources;

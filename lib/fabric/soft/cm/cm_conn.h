@@ -22,8 +22,6 @@
  */
 #define SOFT_CM_PREFIX UINT64_C(0x73f7)	/* of a soft CA GUID: no EUI-64 of a */
 					/* device, the group bit is set */
-#define SOFT_CM_SERVICE UINT64_C(0x0106)	/* RDMA_PS_TCP */
-#define SOFT_CM_SIDR_SERVICE UINT64_C(0x0111)	/* RDMA_PS_UDP */
 #define SOFT_CM_TIMEWAIT_MAX 4096		/* records in timewait */
 
 enum soft_cm_state {
@@ -65,6 +63,7 @@ struct soft_cm_handshake {
 	uint8_t data[SOFT_MAD_DATA_MAX];	/* received, for the event */
 	uint16_t len;			/* of data */
 	uint16_t service_port;		/* the listener's UDP port */
+	uint8_t space;			/* enum pier__cm_space */
 	uint16_t req_port;		/* UDP port that the REQ came to */
 	struct soft_cm_find find;	/* active side */
 	struct soft_cm_listener *listener;	/* of a REQ not reported */
@@ -260,6 +259,13 @@ int pier__soft_cm_find_error(const struct soft_cm_conn *conn);
 void pier__soft_cm_find_end(struct soft_cm_conn *conn);
 
 /* cm_passive.c: requests, also those of datagrams. */
+/* The service ID of what @conn requests, or was requested. */
+uint64_t pier__soft_cm_service_id(const struct soft_cm_conn *conn);
+/* The listener that @mad may be for: on any address, of its kind; or NULL. */
+struct soft_cm_listener *pier__soft_cm_service(const struct soft_cm *cm,
+					       const struct soft_mad *mad,
+					       const struct in6_addr *ip,
+					       bool datagram);
 /* Are the addresses in @mad those of the packet? */
 bool pier__soft_cm_addresses_ok(const struct soft_mad *mad,
 				const struct soft_rx *rx);

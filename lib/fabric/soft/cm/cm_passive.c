@@ -45,7 +45,7 @@ static bool instead(const struct soft_cm *cm, const struct soft_rx *rx,
 {
 	const struct soft_cm_host_ops *ops = cm->host->ops;
 	const struct soft_cm_listener *listener =
-		pier__soft_cm_listener(cm, port, &in6addr_any, false);
+		pier__soft_cm_listener(cm, port, &in6addr_any, PIER__CM_TCP);
 
 	if (listener && !IN6_IS_ADDR_UNSPECIFIED(&listener->ip)) {
 		*ret = listener->ip;
@@ -121,10 +121,9 @@ static bool overlap(const struct in6_addr *a, const struct in6_addr *b)
 	       IN6_ARE_ADDR_EQUAL(a, b);
 }
 
-struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
-						uint16_t port,
-						const struct in6_addr *ip,
-						bool datagram)
+struct soft_cm_listener *
+pier__soft_cm_listener(const struct soft_cm *cm, uint16_t port,
+		       const struct in6_addr *ip, enum pier__cm_space space)
 {
 	struct pier__list *pos, *tmp;
 	struct soft_cm_listener *listener;
@@ -133,10 +132,41 @@ struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
 		listener = pier__container_of(pos, struct soft_cm_listener,
 					      link);
 		if (listener->listener.port == port &&
-		    listener->datagram == datagram &&
+		    listener->space == space &&
 		    overlap(&listener->ip, ip))
 			return listener;
 	}
+	return NULL;
+}
+
+/* Those of rdma_cm, above the port in a service ID. */
+static const uint16_t space_ids[PIER__CM_SPACES] = {
+	[PIER__CM_TCP] = 0x0106,
+	[PIER__CM_UDP] = 0x0111,
+	[PIER__CM_IB] = 0x013f,
+	[PIER__CM_IB_UD] = 0x013f,
+};
+
+uint64_t pier__soft_cm_service_id(const struct soft_cm_conn *conn)
+{
+	return (uint64_t)space_ids[conn->handshake->space] << 16 |
+	       conn->handshake->service_port;
+}
+
+struct soft_cm_listener *pier__soft_cm_service(const struct soft_cm *cm,
+					       const struct soft_mad *mad,
+					       const struct in6_addr *ip,
+					       bool datagram)
+{
+	int i;
+
+	for (i = 0; i < PIER__CM_SPACES; i++)
+		if (space_ids[i] == mad->service_id >> 16 &&
+		    pier__cm_is_datagram((enum pier__cm_space)i) == datagram)
+			return pier__soft_cm_listener(cm,
+						      (uint16_t)mad->service_id,
+						      ip,
+						      (enum pier__cm_space)i);
 	return NULL;
 }
 
@@ -155,7 +185,7 @@ static bool has_address(const struct soft_cm *cm,
 			const struct in6_addr *ip)
 {
 	return pier__soft_cm_listener(cm, listener->listener.port, ip,
-				      false) &&
+				      listener->space) &&
 	       cm->host->ops->gid(cm->host, ip) >= 0;
 }
 
@@ -289,7 +319,7 @@ static bool listens_again_soon(const struct soft_cm *cm,
 void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		       const struct soft_rx *rx)
 {
-	struct soft_cm_listener *listener = NULL;
+	struct soft_cm_listener *listener;
 	struct soft_cm_conn *conn;
 	int reason;
 
@@ -304,9 +334,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 		req_again(conn, rx);
 		return;
 	}
-	if (mad->service_id >> 16 == SOFT_CM_SERVICE)
-		listener = pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
-						  &in6addr_any, false);
+	listener = pier__soft_cm_service(cm, mad, &in6addr_any, false);
 	reason = objection(cm, listener, mad, rx);
 	conn = pier__soft_cm_by_qpn(cm, mad->guid, mad->qpn);
 	if (!reason && conn)
@@ -322,8 +350,7 @@ void pier__soft_cm_req(struct soft_cm *cm, const struct soft_mad *mad,
 			pier__soft_cm_doubt(conn);
 		return;
 	}
-	listener = pier__soft_cm_listener(cm, listener->listener.port,
-					  &rx->dst.ip, false);
+	listener = pier__soft_cm_service(cm, mad, &rx->dst.ip, false);
 	/* Without space the REQ is dropped: the client sends it again. */
 	if (pier__soft_cm_has_place(listener) && req_new(cm, listener, mad, rx))
 		return;

@@ -25,8 +25,7 @@ static void req_build(struct soft_cm_conn *conn,
 	struct soft_mad mad = {
 		.attr = SOFT_MAD_SIDR_REQ, .tid = conn->tid,
 		.local_id = conn->local_id, .pkey = ROCE_PKEY_DEFAULT,
-		.service_id = SOFT_CM_SIDR_SERVICE << 16 |
-			      handshake->service_port,
+		.service_id = pier__soft_cm_service_id(conn),
 		.data = data, .len = SOFT_MAD_IP_LEN + param->len,
 	};
 
@@ -103,20 +102,11 @@ static void req_again(struct soft_cm_conn *conn, const struct soft_rx *rx)
 		pier__soft_cm_send(conn, conn->handshake->mad);
 }
 
-static struct soft_cm_listener *listener_of(const struct soft_cm *cm,
-					    const struct soft_mad *mad,
-					    const struct soft_rx *rx)
-{
-	if (mad->service_id >> 16 != SOFT_CM_SIDR_SERVICE)
-		return NULL;
-	return pier__soft_cm_listener(cm, (uint16_t)mad->service_id,
-				      &rx->dst.ip, true);
-}
-
 void pier__soft_cm_sidr_req(struct soft_cm *cm, const struct soft_mad *mad,
 			    const struct soft_rx *rx)
 {
-	struct soft_cm_listener *listener = listener_of(cm, mad, rx);
+	struct soft_cm_listener *listener =
+		pier__soft_cm_service(cm, mad, &rx->dst.ip, true);
 	struct soft_cm_conn *conn;
 
 	conn = pier__soft_cm_by_peer(cm, sender(rx), mad->local_id);
@@ -138,6 +128,7 @@ void pier__soft_cm_sidr_req(struct soft_cm *cm, const struct soft_mad *mad,
 		return;
 	}
 	req_take(conn, mad, rx);
+	conn->handshake->space = (uint8_t)listener->space;
 	pier__soft_cm_request(conn, listener, mad);
 }
 
@@ -147,8 +138,7 @@ static void respond(struct soft_cm_conn *conn, struct soft_mad *mad)
 	mad->attr = SOFT_MAD_SIDR_REP;
 	mad->tid = conn->tid;
 	mad->local_id = conn->remote_id;
-	mad->service_id = SOFT_CM_SIDR_SERVICE << 16 |
-			  conn->handshake->service_port;
+	mad->service_id = pier__soft_cm_service_id(conn);
 	pier__soft_mad_encode(mad, conn->handshake->mad);
 	pier__soft_cm_send(conn, conn->handshake->mad);
 	if (conn->id)

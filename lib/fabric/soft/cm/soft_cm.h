@@ -74,7 +74,7 @@ struct soft_cm_listener {
 	uint32_t backlog, waiting;	/* requests not reported yet */
 	bool roce_port;			/* counted as user of port 4791 */
 	bool no_roce_port;		/* it never uses that port */
-	bool datagram;			/* of SIDR requests, else of REQs */
+	enum pier__cm_space space;	/* of the requests */
 };
 
 /* On @ep, of which it becomes a part.  @host must outlive it. */
@@ -104,13 +104,12 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 			    struct soft_cm_listener *listener);
 
 /*
- * The listener on @port of @ip for requests of that kind; unspecified: one of
+ * The listener on @port of @ip for requests of @space; unspecified: one of
  * those on any address.  NULL: there is none.
  */
-struct soft_cm_listener *pier__soft_cm_listener(const struct soft_cm *cm,
-						uint16_t port,
-						const struct in6_addr *ip,
-						bool datagram);
+struct soft_cm_listener *
+pier__soft_cm_listener(const struct soft_cm *cm, uint16_t port,
+		       const struct in6_addr *ip, enum pier__cm_space space);
 
 /* An id for connecting @src and @dst, both with a port; reports RESOLVED. */
 int pier__soft_cm_resolved(struct soft_cm *cm, const struct soft_addr *src,

@@ -240,6 +240,13 @@ bool pier__soft_chan_roce_port_use(struct soft_chan *chan, bool on);
 void pier__soft_chan_roce_port_close(struct soft_chan *chan);
 
 /*
+ * The same for what can receive from RoCE devices, which are not on lo: *@used
+ * is whether it has the port.  Nothing fails without that.
+ */
+void pier__soft_chan_roce_port_want(struct soft_chan *chan, bool *used);
+void pier__soft_chan_roce_port_give(struct soft_chan *chan, bool *used);
+
+/*
  * Receive on @port, 0 for a free one, of @ip, or of all addresses, as well.
  * Errors: -EADDRINUSE; -EMFILE, too many of them; -ENOMEM.
  */

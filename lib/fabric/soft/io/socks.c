@@ -67,35 +67,17 @@ static int group_sock_open(struct soft_chan *chan)
 	return err;
 }
 
-static bool is_loopback(struct soft_chan *chan)
-{
-	struct soft_addr addr;
-
-	return !pier__soft_gid(chan->chan.fdev, 0, &addr) &&
-	       pier__sockaddr_gid_is_loopback(addr.ip.s6_addr);
-}
-
-/*
- * RoCE devices send to groups at port 4791.  Nothing fails without that port.
- */
-static void join_at_roce_port(struct soft_chan *chan,
-			      const struct in6_addr *group)
-{
-	if (!chan->group_port_used && !is_loopback(chan))
-		chan->group_port_used = pier__soft_chan_roce_port_use(chan,
-								      true);
-	if (chan->roce_sock)
-		pier__soft_udp_join(chan->roce_sock->io, group, true);
-}
-
 /* The sockets of @chan are in @group, or no longer. */
 static int join(struct soft_chan *chan, const struct in6_addr *group)
 {
 	int err = pier__soft_udp_join(chan->group_sock->io, group, true);
 
-	if (!err)
-		join_at_roce_port(chan, group);
-	return err;
+	if (err)
+		return err;
+	pier__soft_chan_roce_port_want(chan, &chan->group_port_used);
+	if (chan->roce_sock)
+		pier__soft_udp_join(chan->roce_sock->io, group, true);
+	return 0;
 }
 
 static void leave(struct soft_chan *chan, const struct in6_addr *group)
@@ -103,11 +85,8 @@ static void leave(struct soft_chan *chan, const struct in6_addr *group)
 	pier__soft_udp_join(chan->group_sock->io, group, false);
 	if (chan->roce_sock)
 		pier__soft_udp_join(chan->roce_sock->io, group, false);
-	if (!chan->group_port_used || !pier__list_empty(&chan->ep->groups))
-		return;
-	chan->group_port_used = false;
-	pier__soft_chan_roce_port_use(chan, false);
-	pier__soft_chan_roce_port_close(chan);
+	if (pier__list_empty(&chan->ep->groups))
+		pier__soft_chan_roce_port_give(chan, &chan->group_port_used);
 }
 
 int pier__soft_chan_join(struct soft_chan *chan, struct soft_qp *qp,
@@ -269,4 +248,32 @@ void pier__soft_chan_roce_port_close(struct soft_chan *chan)
 		return;
 	pier__soft_chan_sock_close(chan, chan->roce_sock);
 	chan->roce_sock = NULL;
+}
+
+static bool is_loopback(struct soft_chan *chan)
+{
+	struct soft_addr addr;
+
+	return !pier__soft_gid(chan->chan.fdev, 0, &addr) &&
+	       pier__sockaddr_gid_is_loopback(addr.ip.s6_addr);
+}
+
+void pier__soft_chan_roce_port_want(struct soft_chan *chan, bool *used)
+{
+	if (*used || is_loopback(chan))
+		return;
+	*used = pier__soft_chan_roce_port_use(chan, true);
+	if (!*used)
+		pier__log(PIER_LOG_INFO, "soft", "datagrams of RoCE devices "
+			  "do not arrive: UDP port %u is taken",
+			  ROCE_UDP_PORT);
+}
+
+void pier__soft_chan_roce_port_give(struct soft_chan *chan, bool *used)
+{
+	if (!*used)
+		return;
+	*used = false;
+	pier__soft_chan_roce_port_use(chan, false);
+	pier__soft_chan_roce_port_close(chan);
 }

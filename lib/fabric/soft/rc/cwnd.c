@@ -193,7 +193,7 @@ static void cwnd_grow(struct soft_cwnd *cwnd, uint32_t acked)
 {
 	uint32_t far = cwnd_far(cwnd);
 
-	if (cwnd->inflight < cwnd->window / 2)
+	if (cwnd->fixed || cwnd->inflight < cwnd->window / 2)
 		return;		/* the window was not the limit */
 	if (cwnd->incast)
 		cwnd->window += pier__soft_incast_growth(cwnd, acked);
@@ -225,6 +225,8 @@ void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd)
 {
 	uint32_t least = cwnd->incast ? SOFT_INCAST_MIN : WINDOW_MIN;
 
+	if (cwnd->fixed)
+		return;
 	/* Losses within one round trip count as one. */
 	if (cwnd->reduced_at && ep->now - cwnd->reduced_at < cwnd->rtt)
 		return;
@@ -233,6 +235,16 @@ void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd)
 	if (cwnd->window < least)
 		cwnd->window = least;
 	cwnd->ssthresh = cwnd->window;
+}
+
+void pier__soft_cwnd_fix(struct soft_cwnd *cwnd, uint32_t window)
+{
+	cwnd->fixed = window;
+	cwnd->window = window ? window : WINDOW_START;
+	cwnd->ssthresh = SOFT_CWND_FAR * SOFT_CWND_MAX;
+	cwnd->incast = false;
+	cwnd->lost_at = 0;
+	cwnd->queue_cuts = 0;
 }
 
 static void cwnd_shortest_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
@@ -272,7 +284,8 @@ void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 
 	cwnd->late = 0;
 	pier__soft_incast_check(ep, cwnd);
-	cwnd_check_queue(ep, cwnd, sample);
+	if (!cwnd->fixed)
+		cwnd_check_queue(ep, cwnd, sample);
 	if (!cwnd->rtt) {
 		cwnd->rtt = sample ? sample : 1;
 		cwnd->rtt_var = sample / 2;

@@ -42,6 +42,7 @@ struct soft_cwnd {
 					/* or one was lost */
 	uint8_t senders;		/* of the peer, as it reports them */
 	bool incast;			/* one of many that lose packets */
+	bool fixed;			/* the window is: no network */
 	uint64_t lost_at;		/* ns, the last time; 0: none was */
 	uint64_t send_at;		/* ns, not before: pacing */
 };
@@ -64,6 +65,11 @@ void pier__soft_cwnd_charge(const struct soft_ep *ep, struct soft_cwnd *cwnd,
 void pier__soft_cwnd_release(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			     uint32_t cost, bool acked);
 void pier__soft_cwnd_reduce(struct soft_ep *ep, struct soft_cwnd *cwnd);
+/*
+ * No network is on the way to the peer: the window is @window bytes, however
+ * late the peer answers.  0: there is one again.
+ */
+void pier__soft_cwnd_fix(struct soft_cwnd *cwnd, uint32_t window);
 void pier__soft_cwnd_rtt(struct soft_ep *ep, struct soft_cwnd *cwnd,
 			 uint64_t sample);
 /*

@@ -133,7 +133,8 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	default:
 		return false;
 	}
-	if (rx->pull && hdr->opcode >= SOFT_READ_REQUEST)
+	if (rx->pull && hdr->opcode >= SOFT_READ_REQUEST &&
+	    !pier__soft_is_read_response(hdr->opcode))
 		return false;
 	return (hdr->opcode >> 5 == 0 || hdr->opcode == SOFT_CNP) &&
 	       pier__roce_pkey_is_default(hdr->pkey) && is_from_peer(qp, rx);

@@ -108,6 +108,8 @@ void pier__soft_incast_lost(struct soft_qp *qp)
 
 	if (qp->req.head && pier__soft_wqe_is_read(qp->req.head))
 		count_response(qp);
+	if (cwnd->fixed)
+		return;
 	cwnd->lost_at = qp->ep->now;
 	if (!cwnd->incast && pier__soft_incast_is_likely(cwnd))
 		begin(cwnd);

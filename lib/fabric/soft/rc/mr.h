@@ -31,6 +31,7 @@ struct soft_mr {
 				/* of none; of regions */
 	atomic_bool *held;	/* with memfd: a process of this host may */
 				/* use the memory after the removal */
+	atomic_bool offered;	/* peers read results from it themselves */
 };
 
 #define SOFT_ANY_QP UINT32_MAX

@@ -11,13 +11,13 @@ static bool is_possible(const struct soft_qp *qp, uint8_t opcode,
 	       !qp->ep->verbs;
 }
 
-/* The memory of a list.  Returns false if a key does not cover it. */
+/* The memory of a list from @off on.  Returns false if no key covers it. */
 static bool map(const struct soft_qp *qp, const struct ibv_sge *sge,
-		uint32_t sges, struct soft_direct *op)
+		uint32_t sges, uint32_t off, struct soft_direct *op)
 {
 	int access = op->opcode == IBV_WR_RDMA_WRITE ? 0
 						     : IBV_ACCESS_LOCAL_WRITE;
-	int n = pier__soft_sge_map(qp, sge, sges, 0, op->length, access,
+	int n = pier__soft_sge_map(qp, sge, sges, off, op->length, access,
 				   op->iov);
 
 	op->pieces = n > 0 ? (uint8_t)n : 0;
@@ -57,23 +57,20 @@ static void fill(struct soft_direct *op, const struct ibv_send_wr *wr)
 	}
 }
 
-/* Execute @op, and complete the request that it is of. */
-static bool execute(struct soft_qp *qp, const struct soft_direct *op,
-		    uint64_t wr_id, unsigned int flags)
+/* A request of @length bytes was executed. */
+static void complete(struct soft_qp *qp, uint8_t opcode, uint32_t length,
+		     uint64_t wr_id, unsigned int flags)
 {
 	struct ibv_wc wc = {
 		.wr_id = wr_id,
 		.status = IBV_WC_SUCCESS,
-		.opcode = pier__soft_wc_opcode(op->opcode),
-		.byte_len = op->length,
+		.opcode = pier__soft_wc_opcode(opcode),
+		.byte_len = length,
 	};
 
-	if (!qp->io->ops->direct(qp->io, qp, op))
-		return false;
 	pier__soft_count(qp, SOFT_COUNTER(shm_direct));
 	if (flags & IBV_SEND_SIGNALED)
 		pier__soft_cq_push(qp, qp->cq, &wc);
-	return true;
 }
 
 /*
@@ -86,55 +83,85 @@ bool pier__soft_post_direct(struct soft_qp *qp, const struct ibv_send_wr *wr,
 	uint8_t opcode = (uint8_t)wr->opcode;
 	struct soft_direct op;
 
-	if (qp->req.posted || !is_possible(qp, opcode, length))
+	if (qp->req.posted || length > SOFT_DIRECT_ROUND ||
+	    !is_possible(qp, opcode, length))
 		return false;
 	op.opcode = opcode;
 	op.length = length;
 	fill(&op, wr);
 	if (!(wr->send_flags & IBV_SEND_INLINE ?
 		      map_inline(wr, &op) :
-		      map(qp, wr->sg_list, (uint32_t)wr->num_sge, &op)))
+		      map(qp, wr->sg_list, (uint32_t)wr->num_sge, 0, &op)) ||
+	    !qp->io->ops->direct(qp->io, qp, &op))
 		return false;
-	return execute(qp, &op, wr->wr_id, wr->send_flags);
+	complete(qp, opcode, length, wr->wr_id, wr->send_flags);
+	return true;
 }
 
 /* Will @wqe be direct when nothing is before it? */
-static bool should_wait(struct soft_qp *qp, const struct soft_wqe *wqe)
+static bool will_be_direct(struct soft_qp *qp, const struct soft_wqe *wqe)
 {
-	return qp->req.head && !qp->req.others && qp->io->ops->granted &&
+	return qp->io->ops->granted &&
 	       is_possible(qp, wqe->opcode, wqe->length) &&
 	       qp->io->ops->granted(qp->io, qp, wqe->rkey);
 }
 
+static bool should_wait(struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	return qp->req.head && !qp->req.others && will_be_direct(qp, wqe);
+}
+
+static bool is_long(struct soft_qp *qp, const struct soft_wqe *wqe)
+{
+	return !qp->req.head && wqe->length > SOFT_DIRECT_ROUND &&
+	       will_be_direct(qp, wqe);
+}
+
 bool pier__soft_waiting_add(struct soft_qp *qp, struct soft_wqe *wqe)
 {
-	if (!qp->req.waiting && !should_wait(qp, wqe))
+	bool first = !qp->req.waiting;
+
+	if (first && !should_wait(qp, wqe) && !is_long(qp, wqe))
 		return false;
 	*qp->req.waiting_tail = wqe;
 	qp->req.waiting_tail = &wqe->next;
+	if (first && !qp->req.head)
+		pier__soft_waiting_run(qp);
 	return true;
 }
 
-/* Execute @wqe, the first that waits, as if it was posted now. */
-static bool execute_waiting(struct soft_qp *qp, struct soft_wqe *wqe)
+/*
+ * Execute what is next of @wqe, the first that waits, as if it was posted now;
+ * at most *@left bytes, which it takes from there.
+ */
+static bool execute_waiting(struct soft_qp *qp, struct soft_wqe *wqe,
+			    uint32_t *left)
 {
+	uint32_t rest = wqe->length - wqe->direct;
 	struct soft_direct op = {
 		.opcode = wqe->opcode,
 		.pieces = 1,
 		.rkey = wqe->rkey,
-		.length = wqe->length,
-		.remote = wqe->remote,
+		.length = rest < *left ? rest : *left,
+		.remote = wqe->remote + wqe->direct,
 		.swap_add = wqe->swap_add,
 		.compare = wqe->compare,
-		.iov[0] = { wqe->data, wqe->length },
+		.iov[0] = { wqe->data, rest },
 	};
 
 	if (!qp->io->ops->direct || !is_possible(qp, wqe->opcode, wqe->length))
 		return false;
+	if (wqe->flags & IBV_SEND_INLINE ||
+	    pier__soft_wqe_is_atomic(wqe))
+		op.length = rest;	/* these are short */
 	if (!(wqe->flags & IBV_SEND_INLINE) &&
-	    !map(qp, wqe->sge, wqe->sges, &op))
+	    !map(qp, wqe->sge, wqe->sges, wqe->direct, &op))
 		return false;
-	return execute(qp, &op, wqe->wr_id, wqe->flags);
+	if (!qp->io->ops->direct(qp->io, qp, &op))
+		return false;
+	wqe->direct += op.length;
+	*left -= op.length < *left ? op.length : *left;
+	return true;
 }
 
 static struct soft_wqe *take(struct soft_req *req)
@@ -147,20 +174,34 @@ static struct soft_wqe *take(struct soft_req *req)
 	return wqe;
 }
 
+/* The first that waits was executed, as a whole or in part. */
+static void executed(struct soft_qp *qp)
+{
+	struct soft_wqe *wqe = qp->req.waiting;
+
+	if (wqe->direct < wqe->length)
+		return;
+	complete(qp, wqe->opcode, wqe->length, wqe->wr_id, wqe->flags);
+	qp->req.posted--;
+	pier__soft_wqe_put(qp->ep, take(&qp->req));
+}
+
+/* What is executed by packets after a part was direct begins anew. */
 void pier__soft_waiting_run(struct soft_qp *qp)
 {
 	struct soft_req *req = &qp->req;
+	uint32_t left = SOFT_DIRECT_ROUND;
 
-	while (req->waiting) {
-		if (!req->head && execute_waiting(qp, req->waiting)) {
-			req->posted--;
-			pier__soft_wqe_put(qp->ep, take(req));
-			continue;
-		}
-		if (should_wait(qp, req->waiting))
-			break;
-		pier__soft_req_queue(qp, take(req));
+	while (req->waiting && left) {
+		if (!req->head && execute_waiting(qp, req->waiting, &left))
+			executed(qp);
+		else if (should_wait(qp, req->waiting))
+			return;
+		else
+			pier__soft_req_queue(qp, take(req));
 	}
+	if (req->waiting)
+		pier__soft_req_arm(qp);
 }
 
 void pier__soft_waiting_queue(struct soft_qp *qp)

@@ -4,6 +4,12 @@
 
 #include "fabric/soft/rc/qp.h"
 
+/*
+ * Bytes that a queue pair moves so in one round: longer requests go on in the
+ * next one, so that others are served meanwhile.
+ */
+#define SOFT_DIRECT_ROUND (4u << 20)
+
 /* A request that needs no packet: a WRITE, a READ or an atomic. */
 struct soft_direct {
 	uint8_t opcode;			/* enum ibv_wr_opcode */
@@ -32,7 +38,8 @@ bool pier__soft_post_direct(struct soft_qp *qp, const struct ibv_send_wr *wr,
  * A program that always has requests in flight never has one that nothing is in
  * the way of.  So one that could be direct but for those before it waits, and
  * all that are posted behind it, until the send queue is empty; if there are
- * only such requests before it, which need no receive of the peer.
+ * only such requests before it, which need no receive of the peer.  And so does
+ * one of more bytes than a round has, of which the first are moved at once.
  *
  * Let @wqe wait, if that is so; false: it is to be queued.
  */

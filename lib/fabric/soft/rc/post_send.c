@@ -108,6 +108,7 @@ static void wqe_fill(struct soft_wqe *wqe, const struct ibv_send_wr *wr,
 	wqe->local = NULL;
 	wqe->wr_id = wr->wr_id;
 	wqe->length = length;
+	wqe->direct = 0;
 	wqe->opcode = wr->opcode;
 	wqe->flags = wr->send_flags;
 	wqe->status = IBV_WC_SUCCESS;

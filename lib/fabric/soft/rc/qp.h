@@ -50,6 +50,7 @@ struct soft_wqe {
 	uint32_t rkey;
 	uint64_t remote;
 	uint64_t swap_add, compare;
+	uint32_t direct;	/* bytes that were moved without a packet */
 	union {
 		struct ibv_sge sge[SOFT_SEND_SGE];
 		uint8_t data[SOFT_INLINE_MAX];	/* IBV_SEND_INLINE */
@@ -496,10 +497,10 @@ void pier__soft_req_start_timer(struct soft_qp *qp);
 
 /*
  * requester_read.c: a response to the READ or atomic that is the oldest; one
- * ahead of it.  The second returns 1, 0 if it is not new, or -1 if it cannot be
- * used.
+ * ahead of it.  The first returns false if it is as one that has not come, the
+ * second 1, 0 if it is not new, or -1 if it cannot be used.
  */
-void pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in);
+bool pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in);
 int pier__soft_req_answered_early(struct soft_qp *qp,
 				  const struct soft_packet *in, uint64_t seq);
 

@@ -261,8 +261,13 @@ static int put_data(struct soft_qp *qp, const struct soft_tx_note *note,
 	hdr->dma_len = wqe->length;
 	hdr->imm = wqe->imm;
 	hdr->invalidate = wqe->imm;
-	/* Built before a failure, it is sent with what was before that. */
-	tx->pull = packets > 1 && qp->io->ops->pulls(qp->io, &tx->withdrawn);
+	/*
+	 * Built before a failure, it is sent with what was before that.  A peer
+	 * that does not read any more has it sent again.
+	 */
+	tx->pull = packets > 1;
+	if (tx->pull)
+		qp->io->ops->pulls(qp->io, &tx->withdrawn);
 	return put_payload(qp, wqe, off, last ? len : packets * qp->mtu, tx);
 }
 

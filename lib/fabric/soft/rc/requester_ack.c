@@ -106,6 +106,8 @@ void pier__soft_req_arm(struct soft_qp *qp)
 		due = req->rnr_at;
 	else if (req->una < req->max)
 		due = answer_due(req);
+	else if (req->waiting && !req->head)
+		due = qp->ep->now + 1;	/* in the next round */
 	if (paced > qp->ep->now && paced < due && pier__soft_req_can_send(qp))
 		due = paced;
 	pier__soft_timer_set(qp, due);
@@ -473,12 +475,14 @@ static void req_ack(struct soft_qp *qp, const struct soft_packet *in,
 static void req_response(struct soft_qp *qp, const struct soft_packet *in,
 			 uint64_t seq)
 {
-	if (req_ack_up_to(qp, seq))
-		pier__soft_req_answered(qp, in);
-	else if (keeps(qp))
+	if (req_ack_up_to(qp, seq)) {
+		if (!pier__soft_req_answered(qp, in))
+			req_lost(qp);
+	} else if (keeps(qp)) {
 		req_early(qp, pier__soft_req_answered_early(qp, in, seq));
-	else
+	} else {
 		req_lost_implicit(qp);
+	}
 }
 
 /*

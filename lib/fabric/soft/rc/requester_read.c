@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The requester: responses to READs and atomics. */
+#include <errno.h>
+
 #include "fabric/soft/rc/qp.h"
 
 static bool ends_request(const struct soft_wqe *wqe, uint64_t seq)
@@ -25,7 +27,7 @@ static bool place_fits(const struct soft_qp *qp, const struct soft_wqe *wqe,
 		return false;
 	if (says_first && !starts && qp->req.read_from != (uint32_t)seq)
 		return false;
-	return says_last == ends_request(wqe, seq);
+	return says_last == ends_request(wqe, seq + in->packets - 1);
 }
 
 /* Is @in a valid response of @seq?  Parts begin and end anywhere. */
@@ -33,9 +35,11 @@ static bool read_fits(const struct soft_qp *qp, const struct soft_wqe *wqe,
 		      uint64_t seq, const struct soft_packet *in)
 {
 	uint32_t len = wqe->length - (uint32_t)(seq - wqe->first) * qp->mtu;
+	uint32_t most = in->packets * qp->mtu;
 	bool acks = in->hdr.opcode != SOFT_READ_MIDDLE;
 
-	return in->len == (len < qp->mtu ? len : qp->mtu) &&
+	return in->len == (len < most ? len : most) &&
+	       in->packets <= pier__soft_wqe_span(wqe, seq) &&
 	       (!acks || in->hdr.syndrome >> 5 == 0) &&
 	       (seq < qp->req.parts_end || place_fits(qp, wqe, seq, in));
 }
@@ -48,7 +52,26 @@ static bool is_kind(const struct soft_wqe *wqe, const struct soft_packet *in)
 		       pier__soft_wqe_is_read(wqe);
 }
 
-/* Bring the result @in, of @seq, to its place.  Errors: -EACCES. */
+/* The same of data that are read from the peer's memory. */
+static int pull_result(struct soft_qp *qp, const struct soft_wqe *wqe,
+		       uint32_t off, const struct soft_packet *in)
+{
+	const struct soft_pull *pull = in->pull;
+	struct iovec iov[SOFT_SEND_SGE];
+	int n, err;
+
+	n = pier__soft_sge_map(qp, wqe->sge, wqe->sges, off, in->len,
+			       IBV_ACCESS_LOCAL_WRITE, iov);
+	err = n < 0 ? n : pull->io->ops->pull(pull->io, iov, n, pull);
+	if (!err)
+		pier__soft_count(qp, SOFT_COUNTER(shm_pulled));
+	return err;
+}
+
+/*
+ * Bring the result @in, of @seq, to its place.  Errors: -EACCES; -EFAULT and
+ * -EAGAIN, as the member pull of soft_io_ops.
+ */
 static int put_result(struct soft_qp *qp, const struct soft_wqe *wqe,
 		      uint64_t seq, const struct soft_packet *in)
 {
@@ -57,6 +80,8 @@ static int put_result(struct soft_qp *qp, const struct soft_wqe *wqe,
 	if (in->hdr.opcode == SOFT_ATOMIC_ACK)
 		return pier__soft_sge_fill(qp, wqe->sge, wqe->sges, 0,
 					   &in->hdr.original, 8);
+	if (in->pull)
+		return pull_result(qp, wqe, off, in);
 	return pier__soft_sge_fill(qp, wqe->sge, wqe->sges, off, in->data,
 				   in->len);
 }
@@ -92,28 +117,37 @@ static void go_on(struct soft_qp *qp)
 	}
 }
 
-void pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in)
+bool pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in)
 {
 	struct soft_req *req = &qp->req;
 	struct soft_wqe *wqe = req->head;
+	int err;
 
 	if (!is_kind(wqe, in)) {
 		pier__soft_count(qp, SOFT_COUNTER(dropped));
-		return;
+		return true;
 	}
 	if (in->hdr.opcode != SOFT_ATOMIC_ACK &&
 	    !read_fits(qp, wqe, req->una, in)) {
 		pier__soft_qp_fail(qp, IBV_WC_BAD_RESP_ERR);
-		return;
+		return true;
 	}
-	if (put_result(qp, wqe, req->una, in)) {
-		pier__soft_qp_fail(qp, IBV_WC_LOC_PROT_ERR);
-		return;
+	if (in->pull && req->board)	/* whose slots are of one packet each */
+		return false;
+	err = put_result(qp, wqe, req->una, in);
+	if (err == -EAGAIN)
+		return false;
+	if (err) {
+		pier__soft_qp_fail(qp, err == -EFAULT && in->pull ?
+					       IBV_WC_REM_OP_ERR :
+					       IBV_WC_LOC_PROT_ERR);
+		return true;
 	}
 	if (req->board)
 		pier__soft_board_answered(qp, wqe, req->una);
-	answered_to(qp, wqe, req->una + 1);
+	answered_to(qp, wqe, req->una + in->packets);
 	go_on(qp);
+	return true;
 }
 
 /* The request that @seq is of. */
@@ -141,6 +175,8 @@ int pier__soft_req_answered_early(struct soft_qp *qp,
 		pier__soft_qp_fail(qp, IBV_WC_BAD_RESP_ERR);
 		return 0;
 	}
+	if (in->pull)
+		return -1;
 	if (seq - req->una >= SOFT_EARLY)	/* for which there is no slot */
 		return pier__soft_board_passed(qp, seq);
 	/* After going back the rest is requested again anyway. */

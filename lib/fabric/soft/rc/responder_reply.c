@@ -153,23 +153,58 @@ void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
 	reply_schedule(qp);
 }
 
-static uint8_t read_opcode(const struct soft_res *res)
+/*
+ * How many packets of @res are one: the peer reads their data.  Those that are
+ * sent again are single ones.
+ */
+static uint32_t pulled_packets(const struct soft_qp *qp,
+			       const struct soft_res *res)
 {
-	bool first = res->at == res->start, last = res->at + 1 == res->end;
+	const struct soft_io *io = qp->io;
+	uint32_t n = res->end - res->at, most = SOFT_PULL_MAX / qp->mtu;
+	uint32_t withdrawn;
+
+	if (!res->fresh || res->bytes - res->at * qp->mtu < SOFT_PULL_MIN ||
+	    !io->ops->pulls || !io->ops->pulls(io, &withdrawn))
+		return 1;
+	return n < most ? n : most;
+}
+
+static uint8_t read_opcode(const struct soft_res *res, uint32_t packets)
+{
+	bool first = res->at == res->start;
+	bool last = res->at + packets == res->end;
 
 	if (first)
 		return last ? SOFT_READ_ONLY : SOFT_READ_FIRST;
 	return last ? SOFT_READ_LAST : SOFT_READ_MIDDLE;
 }
 
+/*
+ * @tx is of several packets, whose data the peer reads.  Returns 0 if the key
+ * was removed since it was looked up: that does not wait for the endpoint.
+ */
+static int offer_read(struct soft_qp *qp, const struct soft_res *res,
+		      struct soft_tx *tx)
+{
+	struct soft_mr *mr = pier__soft_mr_of(qp->ep->keys, res->rkey);
+
+	if (!mr)
+		return 0;
+	tx->pull = true;
+	qp->io->ops->pulls(qp->io, &tx->withdrawn);
+	atomic_store_explicit(&mr->offered, true, memory_order_relaxed);
+	return 1;
+}
+
 /* The payload of a READ response.  Returns 0 if the key is not valid. */
 static int put_read(struct soft_qp *qp, const struct soft_res *res,
-		    struct soft_tx *tx)
+		    uint32_t packets, struct soft_tx *tx)
 {
 	uint32_t off = res->at * qp->mtu, len = res->bytes - off;
 
-	if (len > qp->mtu)
-		len = qp->mtu;
+	if (len > packets * qp->mtu)
+		len = packets * qp->mtu;
 	if (!len)
 		return 1;
 	tx->iov[0].iov_base = pier__soft_memory(qp, res->rkey, res->va + off,
@@ -181,7 +216,7 @@ static int put_read(struct soft_qp *qp, const struct soft_res *res,
 		return 0;
 	tx->iov_count = 1;
 	tx->payload_len = len;
-	return 1;
+	return packets == 1 || offer_read(qp, res, tx);
 }
 
 /*
@@ -209,8 +244,8 @@ static int send_result(struct soft_qp *qp)
 	struct soft_res *res = res_at(resp, 0);
 	struct soft_tx_note note = { .qp = qp };
 	struct soft_hdr hdr = { .syndrome = SOFT_SYN_ACK };
+	uint32_t packets = 1, i;
 	struct soft_tx *tx;
-	uint32_t i;
 
 	for (i = 0; res->at == res->end; )
 		res = res_at(resp, ++i);
@@ -224,14 +259,16 @@ static int send_result(struct soft_qp *qp)
 		hdr.opcode = SOFT_ATOMIC_ACK;
 		hdr.original = res->original;
 	} else {
-		hdr.opcode = read_opcode(res);
-		if (!put_read(qp, res, tx)) {
+		packets = pulled_packets(qp, res);
+		hdr.opcode = read_opcode(res, packets);
+		if (!put_read(qp, res, packets, tx)) {
 			lose_result(qp, res);
 			return 0;
 		}
 	}
 	pier__soft_tx_commit(qp, &hdr);
-	if (++res->at == res->end) {
+	res->at += packets;
+	if (res->at == res->end) {
 		resp->res_todo--;
 		res->fresh = false;
 	}
@@ -300,8 +337,8 @@ static bool put_part(struct soft_qp *qp, const struct soft_part *part,
 	copy.end = copy.start + part->packets;
 	copy.bytes = copy.start * qp->mtu + part->len;
 	hdr.psn = (uint32_t)(part->seq + part->sent) & SOFT_PSN_MASK;
-	hdr.opcode = read_opcode(&copy);
-	if (!put_read(qp, &copy, pier__soft_tx_next(qp, &note)))
+	hdr.opcode = read_opcode(&copy, 1);
+	if (!put_read(qp, &copy, 1, pier__soft_tx_next(qp, &note)))
 		return false;
 	pier__soft_tx_commit(qp, &hdr);
 	return true;

@@ -107,8 +107,10 @@ void pier__soft_group_receive(struct soft_ep *ep, const struct soft_packet *in,
 	bool any = false;
 
 	/* A soft device has sent it to the port of groups, too. */
-	if (rx->dst.port == ROCE_UDP_PORT && in->hdr.src_qpn & SOFT_QPN_TOP)
+	if (rx->dst.port == ROCE_UDP_PORT && in->hdr.src_qpn & SOFT_QPN_TOP) {
+		pier__soft_add(ep->counters, SOFT_COUNTER(duplicates), 1);
 		return;
+	}
 	PIER__LIST_EACH(pos, tmp, &ep->groups) {
 		if (!IN6_ARE_ADDR_EQUAL(&member_of(pos)->group, &rx->dst.ip))
 			continue;

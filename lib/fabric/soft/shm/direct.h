@@ -36,7 +36,8 @@
  * comes when the answer to the last was taken.
  */
 #define SOFT_DIRECT_PIECE 65536u
-#define SOFT_REVOKE_NS UINT64_C(1000000000)
+/* No other peer is answered meanwhile: half of what they wait by default. */
+#define SOFT_REVOKE_NS UINT64_C(250000000)
 
 struct soft_link;
 struct soft_grants;

@@ -308,7 +308,7 @@ static struct import *granted(struct soft_link *link, const struct soft_qp *qp,
 {
 	struct import *import;
 
-	if (link->state != SOFT_LINK_UP || !link->imports)
+	if (link->state != SOFT_LINK_UP || link->ended || !link->imports)
 		return NULL;
 	*slot = slot_of(link, rkey, qp->qpn);
 	import = &link->imports->at[*slot];

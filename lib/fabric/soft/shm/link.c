@@ -23,6 +23,13 @@ struct hello {
 
 _Static_assert(sizeof(struct hello) <= SOFT_RING_FIRST, "one cell");
 
+/*
+ * What may be in flight: it fits into the ring, as a packet has more bytes in
+ * the window than in cells, and one more at the ring's end.
+ */
+#define WINDOW ((SOFT_RING_CELLS - SOFT_RING_SPARE) * SOFT_RING_CELL - \
+		2 * SOFT_RING_RECORD_MAX)
+
 static uint64_t link_now(struct soft_io *io)
 {
 	(void)io;
@@ -239,6 +246,7 @@ void pier__soft_link_hello(struct soft_link *link, const uint8_t *data,
 	if (qp->io != &link->io)
 		pier__soft_count(qp, SOFT_COUNTER(shm_connected));
 	qp->io = &link->io;
+	pier__soft_cwnd_fix(qp->cwnd, WINDOW);
 }
 
 int pier__soft_link_create(struct soft_ep *ep, int sock, uint16_t port,

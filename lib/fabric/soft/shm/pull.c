@@ -22,10 +22,13 @@ static pid_t pid_of(int sock)
 	return cred.pid;
 }
 
-static void refused(struct soft_link *link)
+/* By the kernel, unless @err is of a process that has ended. */
+static void refused(struct soft_link *link, int err)
 {
 	link->pid = 0;
 	atomic_store(&link->out.own->pulls, 0);
+	if (err == -ESRCH)
+		return;
 	pier__soft_add(link->ep->counters, SOFT_COUNTER(shm_pull_refused), 1);
 }
 
@@ -37,13 +40,14 @@ void pier__soft_pull_probe(struct soft_link *link, uint64_t addr,
 	struct iovec there = { (void *)(uintptr_t)addr, sizeof(got) };
 
 	link->pid = pid_of(link->sock);
+	errno = 0;
 	if (link->pid > 0 &&
 	    process_vm_readv(link->pid, &here, 1, &there, 1, 0) ==
 		    (ssize_t)sizeof(got) &&
 	    got == value)
 		atomic_store(&link->out.own->pulls, 1);
 	else
-		refused(link);
+		refused(link, -errno);
 }
 
 bool pier__soft_pull_is_offered(const struct soft_io *io, uint32_t *withdrawn)
@@ -94,7 +98,7 @@ int pier__soft_pull(struct soft_io *io, const struct iovec *to, int count,
 		pier__soft_add(link->ep->counters,
 			       SOFT_COUNTER(shm_pull_faults), 1);
 	} else if (err) {
-		refused(link);
+		refused(link, err);
 		err = -EAGAIN;
 	}
 	return err;

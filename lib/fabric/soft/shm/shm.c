@@ -310,8 +310,11 @@ static void revoke_mr(void *arg, struct soft_mr *mr)
 	struct soft_shm *shm = arg;
 	int i;
 
-	for (i = 0; i < shm->links; i++)
+	for (i = 0; i < shm->links; i++) {
+		if (atomic_load_explicit(&mr->offered, memory_order_relaxed))
+			pier__soft_pull_withdraw(shm->link[i]);
 		pier__soft_grants_end_mr(shm->link[i], mr);
+	}
 }
 
 static int open_fds(struct soft_shm *shm)

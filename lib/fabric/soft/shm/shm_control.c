@@ -248,15 +248,20 @@ static void accept_some(struct soft_shm *shm)
 		failed(shm, err);
 }
 
-/* A request that waits for the peer fails; what was idle is left alone. */
+/*
+ * A request that waits for the peer fails; what was idle is left alone.  A QP
+ * that sends by UDP may share a window with those of the link.
+ */
 static void revert_one(struct soft_qp *qp, void *arg)
 {
 	const struct soft_link *link = arg;
 
+	if (qp->cwnd && qp->cwnd->addr.port == link->port)
+		pier__soft_cwnd_fix(qp->cwnd, 0);
 	if (qp->io != &link->io)
 		return;
 	qp->io = qp->wire;
-	if (qp->req.una != qp->req.max)
+	if (qp->req.una != qp->req.max || qp->req.waiting)
 		pier__soft_qp_fail(qp, IBV_WC_RETRY_EXC_ERR);
 }
 
@@ -281,6 +286,7 @@ static void end(struct soft_shm *shm, struct soft_link *link)
 	int i;
 
 	pier__soft_ep_enter(shm->ep);
+	link->ended = true;
 	for (i = 0; i < DRAIN_ROUNDS && pier__soft_ep_drive(shm->ep); i++)
 		;
 	drop(shm, link);

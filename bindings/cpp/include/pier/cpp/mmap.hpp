@@ -25,7 +25,10 @@ public:
 					      len, access);
 	}
 
-	/* The same, to be read only.  Errors: -EACCES, @access to write. */
+	/*
+	 * The same, to be read only; 0 is PIER_LOCAL_READ here.  Errors:
+	 * -EACCES, @access to write.
+	 */
 	template <class T, class = std::enable_if_t<std::is_const_v<T>>>
 	static result<owned<mmap_ref>> map(device_ref dev, T *addr,
 					   std::size_t len,
@@ -34,9 +37,11 @@ public:
 		constexpr std::uint32_t reads = PIER_LOCAL_READ |
 			PIER_REMOTE_READ | PIER_PEER_READ;
 
-		if (!access || (access & ~reads))
+		if (access & ~reads)
 			return pier::error{ -EACCES, "mmap: access to write "
 					    "const memory" };
+		if (!access)
+			access = PIER_LOCAL_READ;
 		return map(dev, const_cast<void *>(
 				   static_cast<const void *>(addr)),
 			   len, access);
