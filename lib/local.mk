@@ -123,6 +123,8 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/responder.c \
 	%D%/fabric/soft/rc/responder_reply.c \
 	%D%/fabric/soft/rc/sge.c \
+	%D%/fabric/soft/rc/short.c \
+	%D%/fabric/soft/rc/short.h \
 	%D%/fabric/soft/rc/srq.c \
 	%D%/fabric/soft/rc/timer.c \
 	%D%/fabric/soft/rc/timer_heap.c \

@@ -294,6 +294,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_queued.t \
 	%D%/soft/shm_read.t \
 	%D%/soft/shm_ring.t \
+	%D%/soft/shm_short.t \
 	%D%/soft/shm_steps.t \
 	%D%/soft/shm_take_back.t \
 	%D%/soft/shm_window.t \

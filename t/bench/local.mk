@@ -84,6 +84,7 @@ endif
 
 EXTRA_PROGRAMS += \
 	%D%/bare_pingpong \
+	%D%/bare_shm \
 	%D%/bare_stream \
 	%D%/soft_load \
 	# end, sorted
@@ -93,6 +94,12 @@ EXTRA_PROGRAMS += \
 	%D%/procs.h \
 	# end, sorted
 %C%_bare_pingpong_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_bare_shm_SOURCES = \
+	%D%/bare_shm.c \
+	%D%/procs.c \
+	%D%/procs.h \
+	# end, sorted
+%C%_bare_shm_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
 %C%_bare_stream_SOURCES = \
 	%D%/bare_stream.c \
 	%D%/procs.c \
@@ -311,8 +318,9 @@ bench-graph: %D%/graph
 	%D%/graph
 
 # Soft devices of one host by shared memory, beside UCX by its own.
-bench-shm: all
-	$(SHELL) $(srcdir)/%D%/shm.sh $(abs_builddir)/tools/pier
+bench-shm: all %D%/bare_shm
+	$(SHELL) $(srcdir)/%D%/shm.sh $(abs_builddir)/tools/pier \
+	    $(abs_builddir)/%D%/bare_shm
 
 # The soft device on simulated networks; NET_SEEDS=N, 20 without it.
 NET_SEEDS = 20

@@ -2,10 +2,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Soft devices of one host by shared memory, beside UCX by its own.
-# usage: shm.sh PIER; BENCH_TURNS=N turns, 7 without it
+# usage: shm.sh PIER BARE; BENCH_TURNS=N turns, 7 without it
 targets=7
 . "${0%/*}/pairs.sh"
-pier=$1
+pier=$1 bare=$2
 has_ucx=''
 ! have_ucx || has_ucx=1
 export PIER_SHM=require
@@ -62,3 +62,16 @@ put_stream()
 }
 beside write_stream put_stream
 judge "1 MiB writes, of UCX put" "at least" 2 GB/s write_stream put_stream
+
+# With nothing else around it.
+line() { "$bare" line 1000000 | awk '{ print $1 / 1000 }'; }
+copied() { "$bare" copy 5000; }
+copied_cold() { "$bare" copy 1000 cold; }
+read_by_kernel() { "$bare" readv 3000; }
+through_pieces() { "$bare" ring 3000; }
+repeat line copied copied_cold read_by_kernel through_pieces
+bound "a cache line, one way" us line
+bound "1 MiB by memcpy(), the same memory" GB/s copied
+bound "1 MiB by memcpy(), 256 MiB of memory" GB/s copied_cold
+bound "1 MiB by process_vm_readv()" GB/s read_by_kernel
+bound "1 MiB by two copies, in pieces of 32 KiB" GB/s through_pieces

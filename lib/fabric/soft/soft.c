@@ -304,6 +304,17 @@ static void soft_qp_destroy(struct pier__qp *qp)
 	free(qp);
 }
 
+/*
+ * Wake a peer that sleeps, by what was written for it: at once, unless the next
+ * poll does it, or the helper.
+ */
+static void ring(const struct soft_chan *chan, struct soft_io *io)
+{
+	if (io->ops->ring && (chan->posts % POSTS_TOGETHER == 0 ||
+			      chan->armed || !chan->checking))
+		io->ops->ring(io);
+}
+
 static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 		     struct ibv_send_wr **bad)
 {
@@ -312,6 +323,7 @@ static int soft_post(struct pier__qp *qp, struct ibv_send_wr *wr,
 
 	pier__soft_chan_begin(chan);
 	err = pier__soft_qp_post(qp_of(qp)->queue, wr, bad);
+	ring(chan, qp_of(qp)->queue->io);
 	if (chan->posts % POSTS_TOGETHER == 0)
 		did = pier__soft_ep_send_posted(chan->ep, chan->posts);
 	chan->posts++;

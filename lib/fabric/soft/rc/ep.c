@@ -199,6 +199,12 @@ static void read_clock(struct soft_ep *ep)
 	ep->clock_read = true;
 }
 
+void pier__soft_ep_look(struct soft_ep *ep)
+{
+	if (!ep->clock_read && !ep->brisk)
+		read_clock(ep);
+}
+
 /* How many send to the peer of @qp, and how many to us. */
 static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 {
@@ -223,7 +229,7 @@ static void set_payload(struct soft_packet *in, const struct soft_rx *rx,
 	in->packets = mtu ? (in->len - 1) / mtu + 1 : 1;
 }
 
-static void ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
+void pier__soft_ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 {
 	struct soft_packet in;
 	struct soft_qp *qp;
@@ -289,21 +295,30 @@ static void read_clock_of_round(struct soft_ep *ep)
 	ep->round_at = ep->now;
 }
 
+static int receive_some(struct soft_ep *ep, struct soft_io *io)
+{
+	int n, i;
+
+	if (io->ops->deliver)
+		return io->ops->deliver(io, SOFT_BATCH);
+	n = io->ops->recv(io, ep->rx, SOFT_BATCH);
+	if (n > 0 && !ep->clock_read)
+		read_clock(ep);
+	for (i = 0; i < n; i++)
+		pier__soft_ep_packet(ep, &ep->rx[i]);
+	return n;
+}
+
 /*
  * After many packets receive a few times more at once: one ACK is then for all
- * of them.  Requests by shared memory can do with a clock that is some rounds
- * old: what they begin to wait for reads it.
+ * of them.
  */
 static int ep_receive(struct soft_ep *ep, struct soft_io *io)
 {
-	int done = 0, batch, n, i;
+	int done = 0, batch, n;
 
 	for (batch = 0; batch < RECEIVE_BATCHES; batch++) {
-		n = io->ops->recv(io, ep->rx, SOFT_BATCH);
-		if (n > 0 && !ep->clock_read && !(io->shared && ep->brisk))
-			read_clock(ep);
-		for (i = 0; i < n; i++)
-			ep_packet(ep, &ep->rx[i]);
+		n = receive_some(ep, io);
 		if (n > 0)
 			done += n;
 		if (n < MANY_PACKETS)

@@ -200,6 +200,14 @@ int pier__soft_ep_send_all(struct soft_ep *ep);
 /* Send between rounds: requests, and with @replies responses too. */
 int pier__soft_ep_send_posted(struct soft_ep *ep, bool replies);
 
+/*
+ * An io of shared memory delivers: the first call in each round, then a packet.
+ * Requests by it can do with a clock that is some rounds old: what they begin
+ * to wait for reads it.
+ */
+void pier__soft_ep_look(struct soft_ep *ep);
+void pier__soft_ep_packet(struct soft_ep *ep, const struct soft_rx *rx);
+
 /* Are there responses or acknowledgements to send? */
 bool pier__soft_ep_replies_pending(const struct soft_ep *ep);
 

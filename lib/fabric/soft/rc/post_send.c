@@ -5,7 +5,7 @@
 
 #include "core/fail.h"
 #include "fabric/soft/rc/post_direct.h"
-#include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/short.h"
 
 static bool takes_inline(enum ibv_wr_opcode opcode)
 {
@@ -180,7 +180,8 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 				  "endpoint are in use", qp->qpn);
 	wqe_fill(wqe, wr, length);
 	qp->req.posted++;
-	if (!pier__soft_waiting_add(qp, wqe))
+	if (!pier__soft_waiting_add(qp, wqe) &&
+	    !pier__soft_short_send(qp, wqe))
 		pier__soft_req_queue(qp, wqe);
 	return 0;
 }
@@ -188,15 +189,18 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad)
 {
-	int err;
+	uint64_t max = qp->req.max;
+	bool idle = qp->req.una == max;
+	int err = 0;
 
-	for (; wr; wr = wr->next) {
+	for (; wr && !err; wr = wr->next) {
 		err = post_one(qp, wr);
-		if (err) {
+		if (err)
 			*bad = wr;
-			return err;
-		}
 	}
-	pier__soft_ack_coalesce_posted(qp);
-	return 0;
+	if (qp->req.max != max)
+		pier__soft_short_sent(qp, idle);
+	if (!err)
+		pier__soft_ack_coalesce_posted(qp);
+	return err;
 }

@@ -190,8 +190,12 @@ static void req_progress(struct soft_qp *qp)
 	req_restart_timer(qp);
 }
 
-void pier__soft_req_advance(struct soft_qp *qp, struct soft_wqe *wqe,
-			    uint64_t to)
+/*
+ * @last: none follows at once, so that the timers restart once.  While packets
+ * are missing the board is looked at for each.
+ */
+static void advance(struct soft_qp *qp, struct soft_wqe *wqe, uint64_t to,
+		    bool last)
 {
 	struct soft_req *req = &qp->req;
 	uint64_t end = wqe->first + wqe->packets;
@@ -213,11 +217,23 @@ void pier__soft_req_advance(struct soft_qp *qp, struct soft_wqe *wqe,
 		req->nxt = to;
 		req->cur = to == end ? wqe->next : wqe;
 	}
-	req_progress(qp);
+	if (last || req->board)
+		req_progress(qp);
 	if (to == end)
 		pier__soft_req_complete(qp, IBV_WC_SUCCESS);
 	if (req->head && req->head->status)
 		pier__soft_qp_fail(qp, req->head->status);
+}
+
+void pier__soft_req_advance(struct soft_qp *qp, struct soft_wqe *wqe,
+			    uint64_t to)
+{
+	advance(qp, wqe, to, true);
+}
+
+static bool has_answer(const struct soft_wqe *wqe)
+{
+	return pier__soft_wqe_is_read(wqe) || pier__soft_wqe_is_atomic(wqe);
 }
 
 /*
@@ -232,11 +248,11 @@ static bool req_ack_up_to(struct soft_qp *qp, uint64_t seq)
 
 	while (req->una < seq) {
 		wqe = req->head;
-		if (pier__soft_wqe_is_read(wqe) ||
-		    pier__soft_wqe_is_atomic(wqe))
+		if (has_answer(wqe))
 			return false;
 		end = wqe->first + wqe->packets;
-		pier__soft_req_advance(qp, wqe, end < seq ? end : seq);
+		advance(qp, wqe, end < seq ? end : seq,
+			end >= seq || has_answer(wqe->next));
 		if (!req_alive(qp))
 			return false;
 	}

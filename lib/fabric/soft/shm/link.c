@@ -89,6 +89,31 @@ static int link_send(struct soft_io *io, const struct soft_tx *tx, int count)
 	return i;
 }
 
+static uint8_t *link_reserve(struct soft_io *io, uint32_t len)
+{
+	struct soft_link *link = (struct soft_link *)io;
+
+	if (link->state != SOFT_LINK_UP)
+		return NULL;
+	return pier__soft_ring_reserve(&link->out, len, SOFT_RING_SPARE);
+}
+
+static void link_put(struct soft_io *io, uint32_t len)
+{
+	struct soft_link *link = (struct soft_link *)io;
+
+	pier__soft_ring_put(&link->out, SOFT_RECORD_PACKET, len);
+	link->unrung = true;
+}
+
+static void link_ring(struct soft_io *io)
+{
+	struct soft_link *link = (struct soft_link *)io;
+
+	if (link->unrung && link->state == SOFT_LINK_UP)
+		pier__soft_link_ring(link);
+}
+
 /* shm.c receives. */
 static int link_recv(struct soft_io *io, struct soft_rx *rx, int max)
 {
@@ -112,6 +137,9 @@ static const struct soft_io_ops link_ops = {
 	.now = link_now,
 	.send = link_send,
 	.recv = link_recv,
+	.reserve = link_reserve,
+	.put = link_put,
+	.ring = link_ring,
 	.direct = pier__soft_import_direct,
 	.granted = pier__soft_import_granted,
 	.ended = link_ended,
@@ -142,6 +170,7 @@ void pier__soft_link_ring(struct soft_link *link)
 {
 	uint32_t asleep;
 
+	link->unrung = false;
 	atomic_thread_fence(memory_order_seq_cst);
 	asleep = atomic_load_explicit(&link->in.peer->asleep,
 				      memory_order_relaxed);

@@ -41,6 +41,7 @@ struct soft_link {
 	pid_t pid;			/* whose memory is read; 0: none */
 	uint64_t probe;			/* that the peer tries to read */
 	uint32_t rung;			/* peer's asleep that was rung for */
+	bool unrung;			/* there are records since */
 	struct soft_ring_out out;	/* out.own and in.peer are owned; */
 					/* they are one to itself */
 	struct soft_ring_in in;

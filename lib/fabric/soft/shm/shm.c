@@ -9,6 +9,7 @@
 
 #include "core/clock.h"
 #include "core/fail.h"
+#include "fabric/soft/rc/short.h"
 #include "fabric/soft/shm/attach.h"
 #include "fabric/soft/shm/pull.h"
 #include "fabric/soft/shm/shm.h"
@@ -96,61 +97,99 @@ static bool take_control(struct soft_link *link,
 	}
 }
 
-/* Returns how many packets there are. */
-static int receive(struct soft_shm *shm, struct soft_link *link,
-		   struct soft_rx *ret, int max)
+/* A record of one cell, of which the whole cell is copied. */
+static bool give_short(struct soft_link *link, const struct soft_record *record)
+{
+	uint8_t copy[SOFT_RING_FIRST];
+
+	if (record->len > sizeof(copy))
+		return false;
+	memcpy(copy, record->data, sizeof(copy));
+	return pier__soft_short_receive(link->ep, &link->io, copy,
+					record->len);
+}
+
+/* Returns how many packets there were. */
+static int give(struct soft_link *link, const struct soft_record *record)
+{
+	uint8_t copy[SOFT_SHM_COPY];
+	struct soft_pull pull;
+	struct soft_rx rx;
+
+	if (record->kind == SOFT_RECORD_PACKET && give_short(link, record))
+		return 1;
+	if (record->kind == SOFT_RECORD_PACKET)
+		take_packet(link, record, copy, &rx);
+	else if (take_control(link, record) ||
+		 !take_offer(link, record, copy, &pull, &rx))
+		return 0;
+	pier__soft_ep_packet(link->ep, &rx);
+	return 1;
+}
+
+static void __attribute__((noinline, cold)) broken(struct soft_link *link)
+{
+	link->state = SOFT_LINK_BROKEN;
+	pier__soft_add(link->ep->counters, SOFT_COUNTER(shm_nonsense), 1);
+	shutdown(link->sock, SHUT_RDWR);	/* wakes the helper */
+}
+
+/* Returns how many packets there were. */
+static int receive(struct soft_link *link, int max)
 {
 	struct soft_record record;
 	int n = 0, got = 0, left = max + HELLOS;
 
 	if (link->state != SOFT_LINK_UP)
 		return 0;
-	pier__soft_ring_release(&link->in);
+	if (link->unrung)
+		pier__soft_link_ring(link);
 	while (n < max && left--) {
 		got = pier__soft_ring_take(&link->in, &record);
 		if (got <= 0)
 			break;
-		if (take_control(link, &record))
-			continue;
-		if (record.kind == SOFT_RECORD_PACKET)
-			take_packet(link, &record, shm->copy[n], &ret[n]);
-		else if (!take_offer(link, &record, shm->copy[n],
-				     &shm->pull[n], &ret[n]))
-			continue;
-		n++;
+		if (!n)
+			pier__soft_ep_look(link->ep);
+		n += give(link, &record);
 	}
-	if (got < 0) {
-		link->state = SOFT_LINK_BROKEN;
-		pier__soft_add(shm->ep->counters, SOFT_COUNTER(shm_nonsense),
-			       1);
-		shutdown(link->sock, SHUT_RDWR);	/* wakes the helper */
-	}
-	if (!n)
-		pier__soft_ring_release(&link->in);	/* the last call */
+	if (got < 0)
+		broken(link);
+	pier__soft_ring_release(&link->in);
 	return n;
 }
 
 /* From one link at a time: those before it wait for the next call. */
-static int shm_recv(struct soft_io *io, struct soft_rx *ret, int max)
+static int shm_deliver(struct soft_io *io, int max)
 {
 	struct soft_shm *shm = (struct soft_shm *)io;
-	int i, at, n = 0;
+	int i, at = shm->next, n = 0;
 
 	if (max > SOFT_SHM_BATCH)
 		max = SOFT_SHM_BATCH;
 	for (i = 0; i < shm->links && !n; i++) {
-		at = (shm->next + i) % shm->links;
-		n = receive(shm, shm->link[at], ret, max);
-		if (n)
-			shm->next = (at + 1) % shm->links;
+		if (at >= shm->links)
+			at = 0;
+		n = receive(shm->link[at++], max);
 	}
+	if (n)
+		shm->next = at;
 	return n;
+}
+
+/* Packets are delivered. */
+static int shm_recv(struct soft_io *io, struct soft_rx *rx, int max)
+{
+	(void)io;
+	(void)rx;
+	(void)max;
+	return 0;
 }
 
 static const struct soft_io_ops shm_ops = {
 	.now = shm_now,
 	.send = shm_send,
 	.recv = shm_recv,
+	.deliver = shm_deliver,
 };
 
 static struct soft_link *find(const struct soft_shm *shm, uint16_t port)

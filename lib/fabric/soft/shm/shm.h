@@ -27,7 +27,7 @@
  * after that sends a byte to the link's socket, which is in @bell_fd.
  */
 #define SOFT_LINKS 64		/* each is polled in every round */
-#define SOFT_SHM_BATCH 32	/* packets of one receive */
+#define SOFT_SHM_BATCH 32	/* packets of a link at a time */
 #define SOFT_SHM_COPY 256	/* bytes of a packet that are copied */
 
 struct soft_shm {
@@ -45,8 +45,6 @@ struct soft_shm {
 	bool asleep;
 	uint16_t wanted[SOFT_LINKS];	/* ports to attach to */
 	int wanted_count;
-	uint8_t copy[SOFT_SHM_BATCH][SOFT_SHM_COPY];
-	struct soft_pull pull[SOFT_SHM_BATCH];
 
 	/* The helper's. */
 	struct soft_link *greeting[SOFT_LINKS];	/* owned */

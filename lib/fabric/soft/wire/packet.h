@@ -97,6 +97,21 @@ struct soft_io_ops {
 	int (*recv)(struct soft_io *io, struct soft_rx *rx, int max);
 
 	/*
+	 * Instead of that: give the endpoint at most @max packets, each by
+	 * pier__soft_ep_packet().  Returns how many.  NULL: recv is called.
+	 */
+	int (*deliver)(struct soft_io *io, int max);
+
+	/*
+	 * Where to write a packet of @len bytes, BTH to pad, that leaves by
+	 * put; NULL: use send.  A peer that sleeps sees it after ring, or the
+	 * next deliver.  NULL: it has no such place.
+	 */
+	uint8_t *(*reserve)(struct soft_io *io, uint32_t len);
+	void (*put)(struct soft_io *io, uint32_t len);
+	void (*ring)(struct soft_io *io);
+
+	/*
 	 * Execute @op of @qp now, without a packet, if the peer lets it.
 	 * Returns false: by packets, from its begin on.  May requests for
 	 * @rkey be executed so?  If not, this may change it.  @qp is connected
