@@ -250,7 +250,7 @@ static void kill_at_each(enum kind kind, bool any, bool low)
 	unsigned int step = 1;
 
 	if (!steps_are_possible()) {
-		tap_skip("the CPU executes no single steps");
+		tap_skip("stores are not executed one at a time");
 		return;
 	}
 	while (step < STEPS_MAX && kill_at(kind, step, any, low) &&
@@ -301,7 +301,7 @@ static void stop(enum when when, bool has_put)
 	struct pair victim;
 
 	if (!steps_are_possible()) {
-		tap_skip("the CPU executes no single steps");
+		tap_skip("stores are not executed one at a time");
 		pier_mmap_destroy(mmap);
 		return;
 	}
