@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <endian.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -135,12 +136,13 @@ static void put_offer(struct fuzz_in *in)
 	struct soft_pull_offer offer = { .pieces = pieces };
 	struct world_packet packet;
 	uint8_t bytes[SOFT_SHM_COPY + 64];
-	uint32_t i, len;
+	uint32_t i, len, all = 0;
 
 	offer.withdrawn = flags & RAW ? fuzz_take(in, 4)
 				      : atomic_load(&ring->withdrawn);
 	for (i = 0; i < pieces && i < SOFT_TX_IOV; i++) {
 		offer.at[i].len = fuzz_take(in, 3);
+		all += (uint32_t)offer.at[i].len;
 		offer.at[i].addr = flags & RAW ? fuzz_take(in, 4) :
 			(uintptr_t)world_region(&world, i % REGIONS);
 	}
@@ -150,6 +152,9 @@ static void put_offer(struct fuzz_in *in)
 	packet = world_packet(&world, in);
 	i = packet.len < 64 ? packet.len : 64;
 	memcpy(bytes + len, world.bytes, i);
+	all = htobe32(all);
+	if (i >= 28 && !(flags & RAW))	/* as long as a write claims to be */
+		memcpy(bytes + len + 24, &all, sizeof(all));
 	put(SOFT_RECORD_PULL, bytes, len + i);
 }
 

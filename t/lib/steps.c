@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <ucontext.h>
 
+#include "core/device_access.h"	/* clang's __SANITIZE_THREAD__ */
 #include "t/lib/steps.h"
 
 /* What is watched.  Written by one thread at a time, and read by handlers. */
@@ -29,6 +30,17 @@ static void protect(bool read_only)
 			mprotect((void *)ranges[i].at, ranges[i].len, prot);
 }
 
+void steps_one(void)
+{
+	if (on)
+		report(++count);
+}
+
+/* The thread sanitizer keeps signals of its own. */
+#if defined(__x86_64__) && !defined(__SANITIZE_THREAD__)
+
+#define TRAP_FLAG 0x100
+
 static bool is_watched(uintptr_t at)
 {
 	int i;
@@ -39,16 +51,6 @@ static bool is_watched(uintptr_t at)
 			return true;
 	return false;
 }
-
-void steps_one(void)
-{
-	if (on)
-		report(++count);
-}
-
-#if defined(__x86_64__)
-
-#define TRAP_FLAG 0x100
 
 static void step_next(void *context, bool step)
 {

@@ -15,7 +15,7 @@
  */
 #define STEPS_RANGES 16
 
-/* Can this CPU do it? */
+/* Can this CPU do it, in this build? */
 bool steps_are_possible(void);
 
 /* Memory of whole pages that is written from now on, and not any more. */

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
+#include "fabric/soft/shm/link.h"
 #include "t/lib/counted.h"
 #include "t/lib/forbid.h"
 #include "t/lib/pair.h"
@@ -80,6 +81,7 @@ static void several_reads_at_a_time(void)
 static int read_around(struct pier_buf *src, size_t len, void (*then)(void))
 {
 	struct soft_ep *reader = shmpair_ep(&it.a), *owner = shmpair_ep(&it.b);
+	struct soft_link *link = (struct soft_link *)shmpair_qp(&it.a)->io;
 	struct pier_buf *dst = peer_tail(&it.a, 0, len);
 	int status = -EINPROGRESS;
 
@@ -87,9 +89,13 @@ static int read_around(struct pier_buf *src, size_t len, void (*then)(void))
 	IS(pier_rdma_read(it.a.conn, src, dst, peer_done, &status), 0);
 	pier__soft_ep_enter(reader);
 	pier__soft_ep_send_posted(reader, false);
+	link->state = SOFT_LINK_GREETING;	/* it receives nothing */
+	pier__soft_ep_leave(reader);
 	pier__soft_ep_drive(owner);
 	pier__soft_ep_leave(owner);
 	then();
+	pier__soft_ep_enter(reader);
+	link->state = SOFT_LINK_UP;
 	pier__soft_ep_leave(reader);
 	peer_await(&status);
 	pier_buf_put(dst);

@@ -253,7 +253,7 @@ static void kill_at_each(enum kind kind, bool any, bool low)
 	unsigned int step = 1, short_runs = 0;
 
 	if (!steps_are_possible()) {
-		tap_skip("the CPU executes no single steps");
+		tap_skip("stores are not executed one at a time");
 		return;
 	}
 	while (step < STEPS_MAX && short_runs < SHORT_RUNS && tap_holds()) {
@@ -309,7 +309,7 @@ static void stop(enum when when, bool has_put)
 	struct pair victim;
 
 	if (!steps_are_possible()) {
-		tap_skip("the CPU executes no single steps");
+		tap_skip("stores are not executed one at a time");
 		pier_mmap_destroy(mmap);
 		return;
 	}

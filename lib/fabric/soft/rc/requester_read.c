@@ -133,7 +133,7 @@ bool pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in)
 		return true;
 	}
 	if (in->pull && req->board)	/* whose slots are of one packet each */
-		return false;
+		pier__soft_board_free(qp);
 	err = put_result(qp, wqe, req->una, in);
 	if (err == -EAGAIN)
 		return false;
