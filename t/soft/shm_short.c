@@ -8,6 +8,7 @@
 #include "cm/queues.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/rc/short.h"
+#include "fabric/soft/shm/link.h"
 #include "t/lib/counted.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
@@ -84,6 +85,22 @@ static void take(size_t off, size_t len, struct taken *got)
 	pier_buf_put(dst);
 }
 
+static struct soft_ep *ep_of(const struct peer *peer)
+{
+	return chan_of(peer->conn->queues->chan)->ep;
+}
+
+/* How many packets have left, but for those that left again. */
+static uint64_t sent_by(const struct peer *peer)
+{
+	uint64_t max;
+
+	pier__soft_ep_enter(ep_of(peer));
+	max = qp_of(peer)->req.max;
+	pier__soft_ep_leave(ep_of(peer));
+	return max;
+}
+
 static void messages_leave_when_they_are_posted(void)
 {
 	int status[3], i;
@@ -94,11 +111,10 @@ static void messages_leave_when_they_are_posted(void)
 		for (i = 0; i < 3; i++)
 			take(64 * i, 64, &got[i]);
 		peer_fill(&a, 1);
-		sent = counted_conn(a.conn, "tx_packets");
+		sent = sent_by(&a);
 		for (i = 0; i < 3; i++) {
 			post(64 * i, 8, &status[i]);
-			IS(counted_conn(a.conn, "shm_sent") > 0, true);
-			IS(counted_conn(a.conn, "tx_packets"), sent + i + 1);
+			IS(sent_by(&a), sent + i + 1);
 		}
 		for (i = 0; i < 3; i++) {
 			IS(peer_await(&status[i]), 0);
@@ -234,7 +250,49 @@ static void one_that_is_too_long_fails_as_long_ones_do(void)
 	IS(got[0], got[1]);
 }
 
-/* No call follows the posts, of which only the first wakes the peer itself. */
+static bool is_asleep(const struct peer *peer)
+{
+	const struct soft_link *link = (struct soft_link *)qp_of(peer)->io;
+
+	return atomic_load_explicit(&link->in.own->asleep,
+				    memory_order_relaxed) & 1;
+}
+
+/* Keep @peer asleep, until its endpoint is left. */
+static void hold_asleep(const struct peer *peer)
+{
+	long long limit = limit_from_now();
+
+	for (;;) {
+		while (!is_asleep(peer) && limit_nap(limit))
+			;
+		pier__soft_ep_enter(ep_of(peer));
+		if (is_asleep(peer) || !limit_holds(limit))
+			return;
+		pier__soft_ep_leave(ep_of(peer));
+	}
+}
+
+static void a_peer_that_sleeps_is_woken_by_a_post(void)
+{
+	struct taken got;
+	uint64_t before;
+	int status;
+
+	if (begin()) {
+		take(0, 64, &got);
+		hold_asleep(&b);
+		before = ep_of(&a)->counters->shm_wakes;
+		post(0, 8, &status);
+		IS(ep_of(&a)->counters->shm_wakes, before + 1);
+		pier__soft_ep_leave(ep_of(&b));
+		IS(peer_await(&status), 0);
+		IS(peer_await(&got.status), 0);
+	}
+	end();
+}
+
+/* No call follows the posts: what does not wake the peer, the helper does. */
 static void a_peer_that_sleeps_receives_all_that_was_posted(void)
 {
 	long long limit = limit_from_now();
@@ -331,6 +389,7 @@ int main(void)
 	TEST(short_and_long_messages_stay_in_order);
 	TEST(a_message_without_a_receive_waits_for_it);
 	TEST(one_that_is_too_long_fails_as_long_ones_do);
+	TEST(a_peer_that_sleeps_is_woken_by_a_post);
 	TEST(a_peer_that_sleeps_receives_all_that_was_posted);
 	TEST(only_the_next_message_is_taken);
 	return tap_done();

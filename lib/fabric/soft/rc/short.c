@@ -155,14 +155,15 @@ void pier__soft_short_sent(struct soft_qp *qp, bool idle)
 {
 	struct soft_req *req = &qp->req;
 
-	if (!idle)
+	if (!idle && req->rtt_at)
 		return;
 	qp->ep->now = qp->ep->io->ops->now(qp->ep->io);
 	if (!req->rtt_at) {
 		req->rtt_seq = req->nxt - 1;
 		req->rtt_at = qp->ep->now;
 	}
-	pier__soft_req_start_timer(qp);
+	if (idle)
+		pier__soft_req_start_timer(qp);
 }
 
 static uint32_t get32(const uint8_t *at)

@@ -142,8 +142,6 @@ static int receive(struct soft_link *link, int max)
 
 	if (link->state != SOFT_LINK_UP)
 		return 0;
-	if (link->unrung)
-		pier__soft_link_ring(link);
 	while (n < max && left--) {
 		got = pier__soft_ring_take(&link->in, &record);
 		if (got <= 0)
@@ -158,6 +156,15 @@ static int receive(struct soft_link *link, int max)
 	return n;
 }
 
+static void ring_all(const struct soft_shm *shm)
+{
+	int i;
+
+	for (i = 0; i < shm->links; i++)
+		if (shm->link[i]->unrung && shm->link[i]->state == SOFT_LINK_UP)
+			pier__soft_link_ring(shm->link[i]);
+}
+
 /* From one link at a time: those before it wait for the next call. */
 static int shm_deliver(struct soft_io *io, int max)
 {
@@ -166,6 +173,7 @@ static int shm_deliver(struct soft_io *io, int max)
 
 	if (max > SOFT_SHM_BATCH)
 		max = SOFT_SHM_BATCH;
+	ring_all(shm);
 	for (i = 0; i < shm->links && !n; i++) {
 		if (at >= shm->links)
 			at = 0;

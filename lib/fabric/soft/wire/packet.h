@@ -98,7 +98,8 @@ struct soft_io_ops {
 
 	/*
 	 * Instead of that: give the endpoint at most @max packets, each by
-	 * pier__soft_ep_packet().  Returns how many.  NULL: recv is called.
+	 * pier__soft_ep_packet(), or pier__soft_short_receive() if that takes
+	 * it.  Returns how many.  NULL: recv is called.
 	 */
 	int (*deliver)(struct soft_io *io, int max);
 
