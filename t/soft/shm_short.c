@@ -1,16 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <endian.h>
 #include <errno.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "cm/conn_impl.h"
-#include "cm/queues.h"
-#include "fabric/soft/io/chan.h"
 #include "fabric/soft/rc/short.h"
 #include "fabric/soft/shm/link.h"
 #include "t/lib/counted.h"
-#include "t/lib/peer.h"
+#include "t/lib/shmpair.h"
 #include "t/lib/tap.h"
 
 /* Messages of a few bytes by shared memory, which need no batch of packets. */
@@ -18,8 +14,7 @@
 #define SLOT 131072		/* of the longest message */
 #define BTH 12
 
-static struct pier_dev *dev;
-static struct peer a, b;
+static struct shmpair it;
 
 /* What a receive has got. */
 struct taken {
@@ -38,56 +33,32 @@ static void received(struct pier_task *task, void *arg)
 	got->status = pier_task_status(task);
 }
 
-/* Two peers in this process, joined by shared memory. */
 static bool begin(void)
 {
-	long long limit = limit_from_now();
-
-	peer_own_memory = false;
-	setenv("PIER_SHM", "auto", 1);
-	if (!IS(pier_dev_open("soft_lo", &dev), 0) ||
-	    !peer_pair(&a, &b, dev, NULL, LEN))
-		return false;
-	while ((!counted_conn(a.conn, "shm_connected") ||
-		!counted_conn(b.conn, "shm_connected")) && peer_step(limit))
-		;
-	return OK(counted_conn(b.conn, "shm_connected"));
+	return shmpair_begin(&it, false, LEN);
 }
 
 static void end(void)
 {
-	peer_unpair(&a, &b);
-	pier_dev_close(dev);
-	dev = NULL;
-}
-
-static struct soft_qp *qp_of(const struct peer *peer)
-{
-	return pier__soft_table_find(chan_of(peer->conn->queues->chan)->ep,
-				     peer->conn->qp->qpn);
+	shmpair_end(&it);
 }
 
 static void post(size_t off, size_t len, int *status)
 {
-	struct pier_buf *src = peer_data(&a, off, len);
+	struct pier_buf *src = peer_data(&it.a, off, len);
 
 	*status = -EINPROGRESS;
-	IS(pier_rdma_send(a.conn, src, peer_done, status), 0);
+	IS(pier_rdma_send(it.a.conn, src, peer_done, status), 0);
 	pier_buf_put(src);
 }
 
 static void take(size_t off, size_t len, struct taken *got)
 {
-	struct pier_buf *dst = peer_tail(&b, off, len);
+	struct pier_buf *dst = peer_tail(&it.b, off, len);
 
 	*got = (struct taken){ .status = -EINPROGRESS };
-	IS(pier_rdma_receive(b.rdma, dst, received, got), 0);
+	IS(pier_rdma_receive(it.b.rdma, dst, received, got), 0);
 	pier_buf_put(dst);
-}
-
-static struct soft_ep *ep_of(const struct peer *peer)
-{
-	return chan_of(peer->conn->queues->chan)->ep;
 }
 
 /* How many packets have left, but for those that left again. */
@@ -95,9 +66,9 @@ static uint64_t sent_by(const struct peer *peer)
 {
 	uint64_t max;
 
-	pier__soft_ep_enter(ep_of(peer));
-	max = qp_of(peer)->req.max;
-	pier__soft_ep_leave(ep_of(peer));
+	pier__soft_ep_enter(shmpair_ep(peer));
+	max = shmpair_qp(peer)->req.max;
+	pier__soft_ep_leave(shmpair_ep(peer));
 	return max;
 }
 
@@ -110,17 +81,17 @@ static void messages_leave_when_they_are_posted(void)
 	if (begin()) {
 		for (i = 0; i < 3; i++)
 			take(64 * i, 64, &got[i]);
-		peer_fill(&a, 1);
-		sent = sent_by(&a);
+		peer_fill(&it.a, 1);
+		sent = sent_by(&it.a);
 		for (i = 0; i < 3; i++) {
 			post(64 * i, 8, &status[i]);
-			IS(sent_by(&a), sent + i + 1);
+			IS(sent_by(&it.a), sent + i + 1);
 		}
 		for (i = 0; i < 3; i++) {
 			IS(peer_await(&status[i]), 0);
 			IS(peer_await(&got[i].status), 0);
 			IS(got[i].len, 8);
-			OK(peer_holds(&b, 64 * i, 8, 1, 64 * i));
+			OK(peer_holds(&it.b, 64 * i, 8, 1, 64 * i));
 		}
 	}
 	end();
@@ -129,26 +100,26 @@ static void messages_leave_when_they_are_posted(void)
 /* With its immediate data, and nothing behind its end. */
 static void exchange(size_t len, bool imm)
 {
-	struct pier_buf *src = peer_data(&a, 3, len);
+	struct pier_buf *src = peer_data(&it.a, 3, len);
 	int status = -EINPROGRESS;
 	struct taken got;
 
-	peer_fill(&a, (unsigned int)len);
-	peer_fill(&b, 100);
+	peer_fill(&it.a, (unsigned int)len);
+	peer_fill(&it.b, 100);
 	take(5, 128, &got);
 	if (imm)
-		IS(pier_rdma_send_imm(a.conn, src, htobe32(len + 7), peer_done,
-				      &status), 0);
+		IS(pier_rdma_send_imm(it.a.conn, src, htobe32(len + 7),
+				      peer_done, &status), 0);
 	else
-		IS(pier_rdma_send(a.conn, src, peer_done, &status), 0);
+		IS(pier_rdma_send(it.a.conn, src, peer_done, &status), 0);
 	IS(peer_await(&status), 0);
 	IS(peer_await(&got.status), 0);
 	IS(got.len, len);
 	IS(got.opcode, imm ? PIER_RECV_SEND_IMM : PIER_RECV_SEND);
 	IS(got.imm, imm ? htobe32(len + 7) : 0);
-	OK(peer_holds(&b, 0, 5, 100, 0));
-	OK(peer_holds(&b, 5, len, (unsigned int)len, 3));
-	OK(peer_holds(&b, 5 + len, 128, 100, 5 + len));
+	OK(peer_holds(&it.b, 0, 5, 100, 0));
+	OK(peer_holds(&it.b, 5, len, (unsigned int)len, 3));
+	OK(peer_holds(&it.b, 5 + len, 128, 100, 5 + len));
 	pier_buf_put(src);
 }
 
@@ -174,7 +145,7 @@ static void short_and_long_messages_stay_in_order(void)
 
 	if (begin())
 		for (round = 0; round < 30 && tap_holds(); round++) {
-			peer_fill(&a, (unsigned int)round);
+			peer_fill(&it.a, (unsigned int)round);
 			/* One after the other, in memory of their own. */
 			for (i = 0; i < 6; i++)
 				take((size_t)i * SLOT, SLOT, &got[i]);
@@ -187,7 +158,7 @@ static void short_and_long_messages_stay_in_order(void)
 				IS(peer_await(&status[i]), 0);
 				IS(peer_await(&got[i].status), 0);
 				IS(got[i].len, len);
-				OK(peer_holds(&b, (size_t)i * SLOT, len,
+				OK(peer_holds(&it.b, (size_t)i * SLOT, len,
 					      (unsigned int)round, i));
 			}
 		}
@@ -201,10 +172,10 @@ static void a_message_without_a_receive_waits_for_it(void)
 	struct taken got[4];
 
 	if (begin()) {
-		peer_fill(&a, 1);
+		peer_fill(&it.a, 1);
 		for (i = 0; i < 2; i++)
 			post((size_t)i, 8, &status[i]);
-		while (!counted_conn(a.conn, "rnr_received") &&
+		while (!counted_conn(it.a.conn, "rnr_received") &&
 		       peer_step(limit))
 			;
 		for (; i < 4; i++)
@@ -215,7 +186,7 @@ static void a_message_without_a_receive_waits_for_it(void)
 			IS(peer_await(&status[i]), 0);
 			IS(peer_await(&got[i].status), 0);
 			IS(got[i].len, 8);
-			OK(peer_holds(&b, (size_t)i * 64, 8, 1, (size_t)i));
+			OK(peer_holds(&it.b, (size_t)i * 64, 8, 1, (size_t)i));
 		}
 	}
 	end();
@@ -224,17 +195,17 @@ static void a_message_without_a_receive_waits_for_it(void)
 /* What becomes of a message of @len bytes in a receive of fewer. */
 static void too_long(size_t len, int *sent, int *got)
 {
-	struct taken it = { .status = 0 };
+	struct taken taken = { .status = 0 };
 	int status = 0;
 
 	if (begin()) {
-		take(0, len - 1, &it);
+		take(0, len - 1, &taken);
 		post(0, len, &status);
 		peer_await(&status);
-		peer_await(&it.status);
+		peer_await(&taken.status);
 	}
 	*sent = status;
-	*got = it.status;
+	*got = taken.status;
 	end();
 }
 
@@ -252,7 +223,7 @@ static void one_that_is_too_long_fails_as_long_ones_do(void)
 
 static bool is_asleep(const struct peer *peer)
 {
-	const struct soft_link *link = (struct soft_link *)qp_of(peer)->io;
+	const struct soft_link *link = (struct soft_link *)shmpair_qp(peer)->io;
 
 	return atomic_load_explicit(&link->in.own->asleep,
 				    memory_order_relaxed) & 1;
@@ -266,10 +237,10 @@ static void hold_asleep(const struct peer *peer)
 	for (;;) {
 		while (!is_asleep(peer) && limit_nap(limit))
 			;
-		pier__soft_ep_enter(ep_of(peer));
+		pier__soft_ep_enter(shmpair_ep(peer));
 		if (is_asleep(peer) || !limit_holds(limit))
 			return;
-		pier__soft_ep_leave(ep_of(peer));
+		pier__soft_ep_leave(shmpair_ep(peer));
 	}
 }
 
@@ -281,11 +252,11 @@ static void a_peer_that_sleeps_is_woken_by_a_post(void)
 
 	if (begin()) {
 		take(0, 64, &got);
-		hold_asleep(&b);
-		before = ep_of(&a)->counters->shm_wakes;
+		hold_asleep(&it.b);
+		before = shmpair_ep(&it.a)->counters->shm_wakes;
 		post(0, 8, &status);
-		IS(ep_of(&a)->counters->shm_wakes, before + 1);
-		pier__soft_ep_leave(ep_of(&b));
+		IS(shmpair_ep(&it.a)->counters->shm_wakes, before + 1);
+		pier__soft_ep_leave(shmpair_ep(&it.b));
 		IS(peer_await(&status), 0);
 		IS(peer_await(&got.status), 0);
 	}
@@ -305,10 +276,10 @@ static void a_peer_that_sleeps_receives_all_that_was_posted(void)
 			for (i = 0; i < 3; i++)
 				take(64 * i, 64, &got[i]);
 			limit_nap_for(limit, 10);	/* both ends sleep */
-			before = counted_conn(b.conn, "rx_packets");
+			before = counted_conn(it.b.conn, "rx_packets");
 			for (i = 0; i < 3; i++)
 				post(64 * i, 8, &status[i]);
-			while (counted_conn(b.conn, "rx_packets") <
+			while (counted_conn(it.b.conn, "rx_packets") <
 				       before + 3 && limit_nap(limit))
 				;
 			for (i = 0; i < 3; i++) {
@@ -322,7 +293,7 @@ static void a_peer_that_sleeps_receives_all_that_was_posted(void)
 /* The next packet of @a, of @len bytes. */
 static void make_packet(uint8_t *bytes, size_t len)
 {
-	const struct soft_qp *from = qp_of(&a), *to = qp_of(&b);
+	const struct soft_qp *from = shmpair_qp(&it.a), *to = shmpair_qp(&it.b);
 	uint32_t word[3] = {
 		htobe32(SOFT_SEND_ONLY << 24 | 0xffff),
 		htobe32(to->qpn),
@@ -342,7 +313,7 @@ static const uint8_t matters[BTH] = {
 
 static bool is_taken(const uint8_t *bytes, uint32_t len)
 {
-	struct soft_qp *qp = qp_of(&b);
+	struct soft_qp *qp = shmpair_qp(&it.b);
 
 	return pier__soft_short_receive(qp->ep, qp->io, bytes, len);
 }
@@ -356,7 +327,7 @@ static void only_the_next_message_is_taken(void)
 
 	if (begin()) {
 		take(0, 64, &got);
-		ep = qp_of(&b)->ep;
+		ep = shmpair_qp(&it.b)->ep;
 		pier__soft_ep_enter(ep);
 		make_packet(bytes, BTH + 8);
 		for (at = 0; at < BTH; at++)
@@ -377,7 +348,7 @@ static void only_the_next_message_is_taken(void)
 		pier__soft_ep_leave(ep);
 		IS(peer_await(&got.status), 0);
 		IS(got.len, 8);
-		OK(b.mem[7] == 0x5a && b.mem[8] != 0x5a);
+		OK(it.b.mem[7] == 0x5a && it.b.mem[8] != 0x5a);
 	}
 	end();
 }
