@@ -256,7 +256,7 @@ static void revert_one(struct soft_qp *qp, void *arg)
 {
 	const struct soft_link *link = arg;
 
-	if (qp->cwnd && qp->cwnd->addr.port == link->port)
+	if (qp->cwnd && qp->cwnd->fixed && qp->cwnd->addr.port == link->port)
 		pier__soft_cwnd_fix(qp->cwnd, 0);
 	if (qp->io != &link->io)
 		return;
