@@ -35,7 +35,7 @@ struct soft_link {
 	struct soft_ep *ep;		/* borrowed */
 	enum soft_link_state state;
 	bool active;			/* has connected, not accepted */
-	bool ended;			/* what waits for its memory fails */
+	bool ended;			/* the peer: no direct requests */
 	uint16_t port;			/* of the peer; 0: not known yet */
 	int sock, pidfd;		/* owned; pidfd: from up on */
 	pid_t pid;			/* whose memory is read; 0: none */
