@@ -124,9 +124,12 @@ static void no_memory_of_a_peer_that_has_ended_is_written(void)
 {
 	long long limit = limit_from_now();
 	struct soft_link *link;
+	struct soft_ep *far;
 	int i;
 
 	if (begin()) {
+		far = shmpair_ep(&it.b);
+		pier__soft_ep_enter(far);	/* takes no packet yet */
 		post(IBV_WR_RDMA_WRITE, 0, LEN);
 		link = (struct soft_link *)shmpair_qp(&it.a)->io;
 		link->ended = true;
@@ -135,6 +138,7 @@ static void no_memory_of_a_peer_that_has_ended_is_written(void)
 		OK(peer_holds(&it.b, SOFT_DIRECT_ROUND, 8, 2,
 			      SOFT_DIRECT_ROUND));
 		link->ended = false;
+		pier__soft_ep_leave(far);
 		pier__soft_ep_leave(ep);
 		while (!peer_holds(&it.b, LEN - 8, 8, 1, LEN - 8) &&
 		       peer_step(limit))
