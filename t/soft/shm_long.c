@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <string.h>
 
+#include "core/op.h"
 #include "fabric/soft/rc/post_direct.h"
 #include "fabric/soft/shm/link.h"
 #include "mem/mmap_impl.h"
@@ -17,8 +18,19 @@
 static struct shmpair it;
 static struct soft_ep *ep;
 
+static int status;			/* of what fails */
+
+static void failed(struct pier__op *op, const struct ibv_wc *wc)
+{
+	(void)op;
+	status = (int)wc->status;
+}
+
+static struct pier__op failing = { failed };
+
 /* Posted without the program, which so cannot drive the endpoint. */
-static void post(enum ibv_wr_opcode opcode, size_t here, size_t len)
+static void post_to(enum ibv_wr_opcode opcode, size_t here, size_t there,
+		    size_t len)
 {
 	struct ibv_sge sge = {
 		.addr = (uintptr_t)it.a.mem + here,
@@ -26,14 +38,20 @@ static void post(enum ibv_wr_opcode opcode, size_t here, size_t len)
 		.lkey = it.a.mmap->keys[0].rkey,
 	};
 	struct ibv_send_wr *bad, wr = {
+		.wr_id = (uintptr_t)&failing,
 		.opcode = opcode,
 		.sg_list = &sge,
 		.num_sge = 1,
-		.wr.rdma.remote_addr = (uintptr_t)it.b.mem,
+		.wr.rdma.remote_addr = (uintptr_t)it.b.mem + there,
 		.wr.rdma.rkey = it.b.mmap->keys[0].rkey,
 	};
 
 	IS(pier__soft_qp_post(shmpair_qp(&it.a), &wr, &bad), 0);
+}
+
+static void post(enum ibv_wr_opcode opcode, size_t here, size_t len)
+{
+	post_to(opcode, here, 0, len);
 }
 
 static bool begin(void)
@@ -108,6 +126,52 @@ static void a_request_behind_a_long_one_is_later(void)
 	shmpair_end(&it);
 }
 
+/* No round of it is executed, though the first ones are inside. */
+static void one_that_ends_outside_writes_nothing(void)
+{
+	long long limit = limit_from_now();
+
+	if (begin()) {
+		status = 0;
+		post_to(IBV_WR_RDMA_WRITE, 0, 4096, LEN);
+		pier__soft_ep_leave(ep);
+		while (!status && peer_step(limit))
+			;
+		IS(status, IBV_WC_REM_ACCESS_ERR);
+		OK(peer_holds(&it.b, 0, LEN, 2, 0));
+	}
+	shmpair_end(&it);
+}
+
+/* As on the wire, those that are behind it wait. */
+static void one_that_has_begun_ends_before_the_queue_is_drained(void)
+{
+	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
+	long long limit = limit_from_now();
+	struct soft_qp *qp;
+
+	if (begin()) {
+		qp = shmpair_qp(&it.a);
+		post(IBV_WR_RDMA_WRITE, 0, LEN);
+		post(IBV_WR_RDMA_WRITE, 4096, 64);
+		IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), 0);
+		pier__soft_ep_leave(ep);
+		while (it.b.mem[LEN - 1] != it.a.mem[LEN - 1] &&
+		       peer_step(limit))
+			;
+		OK(peer_holds(&it.b, 0, LEN, 1, 0));
+		pier__soft_ep_enter(ep);
+		attr.qp_state = IBV_QPS_RTS;
+		IS(pier__soft_qp_modify(qp, &attr, IBV_QP_STATE, NULL, 0), 0);
+		pier__soft_ep_leave(ep);
+		while (it.b.mem[63] != it.a.mem[4096 + 63] &&
+		       peer_step(limit))
+			;
+		OK(peer_holds(&it.b, 0, 64, 1, 4096));
+	}
+	shmpair_end(&it);
+}
+
 /* By the program's calls, which sleep in between. */
 static void a_program_that_waits_is_woken_for_the_rest(void)
 {
@@ -154,6 +218,8 @@ int main(void)
 	TEST(a_long_read_takes_several_rounds);
 	TEST(a_request_behind_a_long_one_is_later);
 	TEST(no_memory_of_a_peer_that_has_ended_is_written);
+	TEST(one_that_ends_outside_writes_nothing);
+	TEST(one_that_has_begun_ends_before_the_queue_is_drained);
 	TEST(a_program_that_waits_is_woken_for_the_rest);
 	return tap_done();
 }

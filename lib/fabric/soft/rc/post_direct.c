@@ -88,6 +88,7 @@ bool pier__soft_post_direct(struct soft_qp *qp, const struct ibv_send_wr *wr,
 		return false;
 	op.opcode = opcode;
 	op.length = length;
+	op.rest = length;
 	fill(&op, wr);
 	if (!(wr->send_flags & IBV_SEND_INLINE ?
 		      map_inline(wr, &op) :
@@ -143,6 +144,7 @@ static bool execute_waiting(struct soft_qp *qp, struct soft_wqe *wqe,
 		.pieces = 1,
 		.rkey = wqe->rkey,
 		.length = rest < *left ? rest : *left,
+		.rest = rest,
 		.remote = wqe->remote + wqe->direct,
 		.swap_add = wqe->swap_add,
 		.compare = wqe->compare,
@@ -207,5 +209,11 @@ void pier__soft_waiting_run(struct soft_qp *qp)
 void pier__soft_waiting_queue(struct soft_qp *qp)
 {
 	while (qp->req.waiting)
+		pier__soft_req_queue(qp, take(&qp->req));
+}
+
+void pier__soft_waiting_queue_begun(struct soft_qp *qp)
+{
+	if (qp->req.waiting && qp->req.waiting->direct)
 		pier__soft_req_queue(qp, take(&qp->req));
 }

@@ -15,6 +15,8 @@ struct soft_direct {
 	uint8_t opcode;			/* enum ibv_wr_opcode */
 	uint8_t pieces;
 	uint32_t rkey, length;
+	uint32_t rest;			/* of the request from here on, with */
+					/* @length: may it use all of that? */
 	uint64_t remote;
 	uint64_t swap_add, compare;
 	struct iovec iov[SOFT_SEND_SGE];	/* here, of @length bytes */
@@ -48,7 +50,8 @@ bool pier__soft_waiting_add(struct soft_qp *qp, struct soft_wqe *wqe);
 /* The send queue is empty: execute them, or queue what needs packets. */
 void pier__soft_waiting_run(struct soft_qp *qp);
 
-/* Queue all that wait: the QP fails. */
+/* Queue all that wait: the QP fails.  Queue what was executed in part. */
 void pier__soft_waiting_queue(struct soft_qp *qp);
+void pier__soft_waiting_queue_begun(struct soft_qp *qp);
 
 #endif

@@ -7,6 +7,7 @@
 #include "core/fail.h"
 #include "core/roce.h"
 #include "core/sockaddr.h"
+#include "fabric/soft/rc/post_direct.h"
 #include "fabric/soft/rc/qp.h"
 #include "fabric/soft/rc/window.h"
 
@@ -192,15 +193,18 @@ static void start_requests(struct soft_qp *qp, const struct ibv_qp_attr *attr)
 	req->rd_max = attr->max_rd_atomic;
 }
 
-/* SQD: requests that were partly sent are completed, others wait. */
+/*
+ * SQD: requests that were partly sent, or executed, are completed; others wait.
+ */
 static void drain(struct soft_qp *qp, bool notify)
 {
 	struct soft_req *req = &qp->req;
 	const struct soft_wqe *wqe;
 
+	pier__soft_waiting_queue_begun(qp);
 	req->drain_end = req->max;
 	for (wqe = req->head; wqe; wqe = wqe->next)
-		if (wqe->first < req->max)
+		if (wqe->first < req->max || wqe->direct)
 			req->drain_end = wqe->first + wqe->packets;
 	/* In incast the QPs behind it wait for its timer. */
 	pier__soft_cwnd_release(qp->ep, qp->cwnd, 0, false);

@@ -209,7 +209,7 @@ static bool allows(const struct import *import, const struct soft_direct *op)
 	else if (op->opcode == IBV_WR_RDMA_READ)
 		access = IBV_ACCESS_REMOTE_READ;
 	return import->access & access && op->remote >= import->addr &&
-	       op->length <= import->len && off <= import->len - op->length;
+	       op->rest <= import->len && off <= import->len - op->rest;
 }
 
 /* May it be used?  If so until left(). */
