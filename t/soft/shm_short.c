@@ -221,26 +221,85 @@ static void one_that_is_too_long_fails_as_long_ones_do(void)
 	IS(got[0], got[1]);
 }
 
-static bool is_asleep(const struct peer *peer)
+/* The header of the record that @peer takes next, which it has not yet. */
+static const uint8_t *next_record(const struct peer *peer)
 {
-	const struct soft_link *link = (struct soft_link *)shmpair_qp(peer)->io;
+	struct soft_link *link = (struct soft_link *)shmpair_qp(peer)->io;
+	struct soft_ring_in in = link->in;
+	struct soft_record record = { .data = NULL };
 
-	return atomic_load_explicit(&link->in.own->asleep,
-				    memory_order_relaxed) & 1;
+	IS(pier__soft_ring_take(&in, &record), 1);
+	IS(record.kind, SOFT_RECORD_PACKET);
+	return record.data;
 }
 
-/* Keep @peer asleep, until its endpoint is left. */
-static void hold_asleep(const struct peer *peer)
+/* Both ways to write a header write the same. */
+static void has_header(size_t len, uint32_t psn, const uint8_t *bytes)
+{
+	struct soft_hdr hdr = {
+		.opcode = SOFT_SEND_ONLY,
+		.ack_req = true,
+		.selective = true,
+		.senders = shmpair_ep(&it.a)->senders.reported,
+		.pad = -len & 3,
+		.pkey = 0xffff,
+		.qpn = shmpair_qp(&it.b)->qpn,
+		.psn = psn & SOFT_PSN_MASK,
+	};
+	uint8_t want[SOFT_HDR_MAX];
+
+	IS(pier__soft_encode(&hdr, want), BTH);
+	OK(bytes && !memcmp(bytes, want, BTH));
+}
+
+static void a_header_is_that_of_other_packets(void)
+{
+	struct taken got;
+	uint32_t psn;
+	int status;
+	size_t len;
+
+	if (begin())
+		for (len = 1; len <= 9 && tap_holds(); len++) {
+			take(0, 64, &got);
+			psn = (uint32_t)sent_by(&it.a);
+			pier__soft_ep_enter(shmpair_ep(&it.b));
+			post(0, len, &status);
+			has_header(len, psn, next_record(&it.b));
+			pier__soft_ep_leave(shmpair_ep(&it.b));
+			IS(peer_await(&status), 0);
+			IS(peer_await(&got.status), 0);
+		}
+	end();
+}
+
+/* Does b sleep, and a has not rung for it? */
+static bool is_asleep(void)
+{
+	struct soft_link *a = (struct soft_link *)shmpair_qp(&it.a)->io;
+	uint32_t asleep;
+	bool ret;
+
+	pier__soft_ep_enter(shmpair_ep(&it.a));
+	asleep = atomic_load_explicit(&a->in.peer->asleep,
+				      memory_order_relaxed);
+	ret = asleep & 1 && a->rung != asleep;
+	pier__soft_ep_leave(shmpair_ep(&it.a));
+	return ret;
+}
+
+/* Keep b asleep, until its endpoint is left. */
+static void hold_asleep(void)
 {
 	long long limit = limit_from_now();
 
 	for (;;) {
-		while (!is_asleep(peer) && limit_nap(limit))
+		while (!is_asleep() && limit_nap(limit))
 			;
-		pier__soft_ep_enter(shmpair_ep(peer));
-		if (is_asleep(peer) || !limit_holds(limit))
+		pier__soft_ep_enter(shmpair_ep(&it.b));
+		if (is_asleep() || !limit_holds(limit))
 			return;
-		pier__soft_ep_leave(shmpair_ep(peer));
+		pier__soft_ep_leave(shmpair_ep(&it.b));
 	}
 }
 
@@ -252,7 +311,7 @@ static void a_peer_that_sleeps_is_woken_by_a_post(void)
 
 	if (begin()) {
 		take(0, 64, &got);
-		hold_asleep(&it.b);
+		hold_asleep();
 		before = shmpair_ep(&it.a)->counters->shm_wakes;
 		post(0, 8, &status);
 		IS(shmpair_ep(&it.a)->counters->shm_wakes, before + 1);
@@ -360,6 +419,7 @@ int main(void)
 	TEST(short_and_long_messages_stay_in_order);
 	TEST(a_message_without_a_receive_waits_for_it);
 	TEST(one_that_is_too_long_fails_as_long_ones_do);
+	TEST(a_header_is_that_of_other_packets);
 	TEST(a_peer_that_sleeps_is_woken_by_a_post);
 	TEST(a_peer_that_sleeps_receives_all_that_was_posted);
 	TEST(only_the_next_message_is_taken);
