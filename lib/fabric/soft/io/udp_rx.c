@@ -176,6 +176,7 @@ static inline int take_packets(struct soft_udp *udp, struct soft_rx *ret,
 			ret[n].front = NULL;
 			ret[n].via = NULL;
 			ret[n].pull = NULL;
+			ret[n].joined = false;
 			ret[n].len = len < rx->segment ? len : rx->segment;
 			ret[n].place = (uint16_t)(rx->at / rx->segment);
 			ret[n].marked = rx->marked;

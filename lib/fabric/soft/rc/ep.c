@@ -133,7 +133,7 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	default:
 		return false;
 	}
-	if (rx->pull && hdr->opcode >= SOFT_READ_REQUEST &&
+	if ((rx->pull || rx->joined) && hdr->opcode >= SOFT_READ_REQUEST &&
 	    !pier__soft_is_read_response(hdr->opcode))
 		return false;
 	return (hdr->opcode >> 5 == 0 || hdr->opcode == SOFT_CNP) &&
@@ -216,6 +216,16 @@ static void note_senders(struct soft_qp *qp, const struct soft_packet *in)
 		pier__soft_incast_count(qp, in->hdr.opcode);
 }
 
+/* Packets that are joined are longer than one. */
+static size_t decode(const struct soft_rx *rx, struct soft_hdr *hdr)
+{
+	size_t len = rx->len;
+
+	if (rx->joined && len > SOFT_PACKET_MAX)
+		len = SOFT_PACKET_MAX;
+	return pier__soft_decode(rx->front ? rx->front : rx->data, len, hdr);
+}
+
 static void set_payload(struct soft_packet *in, const struct soft_rx *rx,
 			size_t hdr_len, uint32_t mtu)
 {
@@ -223,10 +233,10 @@ static void set_payload(struct soft_packet *in, const struct soft_rx *rx,
 	in->pull = rx->pull;
 	in->len = rx->len - hdr_len - in->hdr.pad - 4;
 	in->packets = 1;
-	if (!rx->pull)
-		return;
-	in->len = rx->pull->len;
-	in->packets = mtu ? (in->len - 1) / mtu + 1 : 1;
+	if (rx->pull)
+		in->len = rx->pull->len;
+	if ((rx->pull || rx->joined) && in->len)
+		in->packets = mtu ? (in->len - 1) / mtu + 1 : 1;
 }
 
 void pier__soft_ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
@@ -237,8 +247,7 @@ void pier__soft_ep_packet(struct soft_ep *ep, const struct soft_rx *rx)
 
 	pier__soft_add(ep->counters, SOFT_COUNTER(rx_packets), 1);
 	pier__soft_add(ep->counters, SOFT_COUNTER(rx_bytes), bytes);
-	hdr_len = pier__soft_decode(rx->front ? rx->front : rx->data, rx->len,
-				    &in.hdr);
+	hdr_len = decode(rx, &in.hdr);
 	if (hdr_len && in.hdr.qpn == ROCE_GSI_QPN && !rx->via) {
 		ep_management(ep, &in.hdr, hdr_len, rx);
 		return;

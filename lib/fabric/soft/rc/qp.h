@@ -306,6 +306,12 @@ struct soft_packet {
 	uint32_t packets;		/* that this one is instead of */
 };
 
+/* What is held ahead of a gap is single packets, with their payload. */
+static inline bool pier__soft_is_several(const struct soft_packet *in)
+{
+	return in->pull || in->packets > 1;
+}
+
 /* The sequence number next to @base that has @psn. */
 static inline uint64_t pier__soft_seq(uint64_t base, uint32_t psn)
 {
@@ -401,6 +407,15 @@ void pier__soft_group_receive(struct soft_ep *ep, const struct soft_packet *in,
 /* tx.c: the batch of packets to send. */
 struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
 				   const struct soft_tx_note *note);
+/*
+ * By shared memory, packets of one message are sent as one: with their data,
+ * or, if it @may_pull, read by the peer.  How many of @n, of @len bytes.  @tx
+ * is of as many.
+ */
+uint32_t pier__soft_tx_packets(const struct soft_qp *qp, uint32_t n,
+			       uint32_t len, bool may_pull);
+void pier__soft_tx_several(const struct soft_qp *qp, struct soft_tx *tx,
+			   uint32_t packets);
 /* The header is complete; payload and iov are set. */
 void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr);
 /* Send the batch.  Packets that the socket does not take are undone. */

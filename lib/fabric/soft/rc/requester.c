@@ -224,26 +224,23 @@ static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
 }
 
 /*
- * How many packets of @wqe, a SEND or WRITE, are one from @seq on: the peer
- * reads their data.  What is sent again since a loss, or to find out whether
- * the peer takes it, is single packets.
+ * How many packets of @wqe, a SEND or WRITE, are one from @seq on.  What is
+ * sent again since a loss, or to find out whether the peer takes it, is single
+ * packets.
  */
-static uint32_t pulled_packets(const struct soft_qp *qp,
-			       const struct soft_wqe *wqe, uint64_t seq)
+static uint32_t packets_at(const struct soft_qp *qp,
+			   const struct soft_wqe *wqe, uint64_t seq)
 {
-	const struct soft_io *io = qp->io;
 	uint32_t k = (uint32_t)(seq - wqe->first);
-	uint32_t n = wqe->packets - k, most = SOFT_PULL_MAX / qp->mtu;
-	uint32_t withdrawn;
 
-	if (wqe->length - k * qp->mtu < SOFT_PULL_MIN || !io->ops->pulls ||
-	    wqe->flags & IBV_SEND_INLINE || qp->req.board || qp->req.probe ||
-	    !io->ops->pulls(io, &withdrawn))
+	if (qp->req.board || qp->req.probe)
 		return 1;
-	return n < most ? n : most;
+	return pier__soft_tx_packets(qp, wqe->packets - k,
+				     wqe->length - k * qp->mtu,
+				     !(wqe->flags & IBV_SEND_INLINE));
 }
 
-/* One packet of a SEND or WRITE, or @packets whose data the peer reads. */
+/* One packet of a SEND or WRITE, or one that is @packets. */
 static int put_data(struct soft_qp *qp, const struct soft_tx_note *note,
 		    uint32_t packets, struct soft_tx *tx, struct soft_hdr *hdr)
 {
@@ -261,13 +258,7 @@ static int put_data(struct soft_qp *qp, const struct soft_tx_note *note,
 	hdr->dma_len = wqe->length;
 	hdr->imm = wqe->imm;
 	hdr->invalidate = wqe->imm;
-	/*
-	 * Built before a failure, it is sent with what was before that.  A peer
-	 * that does not read any more has it sent again.
-	 */
-	tx->pull = packets > 1;
-	if (tx->pull)
-		qp->io->ops->pulls(qp->io, &tx->withdrawn);
+	pier__soft_tx_several(qp, tx, packets);
 	return put_payload(qp, wqe, off, last ? len : packets * qp->mtu, tx);
 }
 
@@ -459,7 +450,7 @@ int pier__soft_req_send(struct soft_qp *qp)
 	packets = pier__soft_wqe_is_read(note.wqe) ||
 			  pier__soft_wqe_is_atomic(note.wqe) ?
 			  pier__soft_wqe_span(note.wqe, note.seq) :
-			  pulled_packets(qp, note.wqe, note.seq);
+			  packets_at(qp, note.wqe, note.seq);
 	/* A probe is not limited by the window. */
 	if (!qp->req.probe)
 		note.cost = pier__soft_wqe_cost(qp, note.wqe, note.seq,

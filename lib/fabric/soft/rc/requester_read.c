@@ -132,7 +132,7 @@ bool pier__soft_req_answered(struct soft_qp *qp, const struct soft_packet *in)
 		pier__soft_qp_fail(qp, IBV_WC_BAD_RESP_ERR);
 		return true;
 	}
-	if (in->pull && req->board)	/* whose slots are of one packet each */
+	if (req->board && pier__soft_is_several(in))
 		pier__soft_board_free(qp);
 	err = put_result(qp, wqe, req->una, in);
 	if (err == -EAGAIN)
@@ -175,7 +175,7 @@ int pier__soft_req_answered_early(struct soft_qp *qp,
 		pier__soft_qp_fail(qp, IBV_WC_BAD_RESP_ERR);
 		return 0;
 	}
-	if (in->pull)
+	if (pier__soft_is_several(in))
 		return -1;
 	if (seq - req->una >= SOFT_EARLY)	/* for which there is no slot */
 		return pier__soft_board_passed(qp, seq);

@@ -153,21 +153,13 @@ void pier__soft_reply_part(struct soft_qp *qp, const struct soft_res *res,
 	reply_schedule(qp);
 }
 
-/*
- * How many packets of @res are one: the peer reads their data.  Those that are
- * sent again are single ones.
- */
-static uint32_t pulled_packets(const struct soft_qp *qp,
-			       const struct soft_res *res)
+/* How many packets of @res are one.  Those that are sent again are single. */
+static uint32_t packets_of(const struct soft_qp *qp, const struct soft_res *res)
 {
-	const struct soft_io *io = qp->io;
-	uint32_t n = res->end - res->at, most = SOFT_PULL_MAX / qp->mtu;
-	uint32_t withdrawn;
-
-	if (!res->fresh || res->bytes - res->at * qp->mtu < SOFT_PULL_MIN ||
-	    !io->ops->pulls || !io->ops->pulls(io, &withdrawn))
+	if (!res->fresh)
 		return 1;
-	return n < most ? n : most;
+	return pier__soft_tx_packets(qp, res->end - res->at,
+				     res->bytes - res->at * qp->mtu, true);
 }
 
 static uint8_t read_opcode(const struct soft_res *res, uint32_t packets)
@@ -181,18 +173,15 @@ static uint8_t read_opcode(const struct soft_res *res, uint32_t packets)
 }
 
 /*
- * @tx is of several packets, whose data the peer reads.  Returns 0 if the key
- * was removed since it was looked up: that does not wait for the endpoint.
+ * The peer reads the data of @res.  Returns 0 if the key was removed since it
+ * was looked up: that does not wait for the endpoint.
  */
-static int offer_read(struct soft_qp *qp, const struct soft_res *res,
-		      struct soft_tx *tx)
+static int offer_read(struct soft_qp *qp, const struct soft_res *res)
 {
 	struct soft_mr *mr = pier__soft_mr_of(qp->ep->keys, res->rkey);
 
 	if (!mr)
 		return 0;
-	tx->pull = true;
-	qp->io->ops->pulls(qp->io, &tx->withdrawn);
 	atomic_store_explicit(&mr->offered, true, memory_order_relaxed);
 	return 1;
 }
@@ -216,7 +205,8 @@ static int put_read(struct soft_qp *qp, const struct soft_res *res,
 		return 0;
 	tx->iov_count = 1;
 	tx->payload_len = len;
-	return packets == 1 || offer_read(qp, res, tx);
+	pier__soft_tx_several(qp, tx, packets);
+	return !tx->pull || offer_read(qp, res);
 }
 
 /*
@@ -259,7 +249,7 @@ static int send_result(struct soft_qp *qp)
 		hdr.opcode = SOFT_ATOMIC_ACK;
 		hdr.original = res->original;
 	} else {
-		packets = pulled_packets(qp, res);
+		packets = packets_of(qp, res);
 		hdr.opcode = read_opcode(res, packets);
 		if (!put_read(qp, res, packets, tx)) {
 			lose_result(qp, res);

@@ -21,9 +21,37 @@ struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
 	tx->tclass = qp->tclass;
 	tx->hop_limit = qp->hop_limit;
 	tx->pull = false;
+	tx->joined = false;
 	tx->payload_len = 0;
 	tx->iov_count = 0;
 	return tx;
+}
+
+uint32_t pier__soft_tx_packets(const struct soft_qp *qp, uint32_t n,
+			       uint32_t len, bool may_pull)
+{
+	const struct soft_io *io = qp->io;
+	uint32_t most = SOFT_JOIN_MAX / qp->mtu, withdrawn;
+
+	if (!io->shared)
+		return 1;
+	if (may_pull && len >= SOFT_PULL_MIN && io->ops->pulls &&
+	    io->ops->pulls(io, &withdrawn))
+		most = SOFT_PULL_MAX / qp->mtu;
+	return n < most ? n : most;
+}
+
+/*
+ * Built before a failure, it is sent with what was before that.  A peer that
+ * does not read any more has it sent again.
+ */
+void pier__soft_tx_several(const struct soft_qp *qp, struct soft_tx *tx,
+			   uint32_t packets)
+{
+	tx->pull = packets > SOFT_JOIN_MAX / qp->mtu;
+	tx->joined = packets > 1 && !tx->pull;
+	if (tx->pull)
+		qp->io->ops->pulls(qp->io, &tx->withdrawn);
 }
 
 void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr)

@@ -11,7 +11,7 @@
  * namespaces have as they have UDP ports.  No call blocks.  Greetings are not
  * for the wire: both ends are programs of this host.
  */
-#define SOFT_ATTACH_VERSION 5
+#define SOFT_ATTACH_VERSION 6
 
 struct soft_greeting {
 	char magic[8];			/* "pier shm" */

@@ -22,6 +22,7 @@ struct hello {
 };
 
 _Static_assert(sizeof(struct hello) <= SOFT_RING_FIRST, "one cell");
+_Static_assert(SOFT_HDR_MAX + SOFT_JOIN_MAX <= SOFT_RING_RECORD_MAX, "a record");
 
 /*
  * What may be in flight: it fits into the ring, as a packet has more bytes in
@@ -50,7 +51,8 @@ static void put_packet(struct soft_link *link, const struct soft_tx *tx,
 	}
 	pier__device_access_end();
 	memset(end, 0, tx->pad);
-	pier__soft_ring_put(&link->out, SOFT_RECORD_PACKET, len);
+	pier__soft_ring_put(&link->out, tx->joined ? SOFT_RECORD_JOINED :
+						     SOFT_RECORD_PACKET, len);
 }
 
 static void put_offer(struct soft_link *link, const struct soft_tx *tx,

@@ -24,7 +24,7 @@
  */
 #define SOFT_RING_CELLS 16384u
 #define SOFT_RING_CELL 64u
-#define SOFT_RING_RECORD_MAX 8192u	/* bytes of one record */
+#define SOFT_RING_RECORD_MAX 32832u	/* bytes of one record */
 #define SOFT_RING_SPARE 128u		/* cells that data do not use */
 #define SOFT_RING_ANSWERS 4u		/* of them, that only answers use */
 #define SOFT_RING_GRANTS 256u
@@ -38,6 +38,7 @@ enum soft_record_kind {
 	SOFT_RECORD_GIVEN,
 	SOFT_RECORD_REVOKED,
 	SOFT_RECORD_PULL,	/* a packet; its data are read: pull.h */
+	SOFT_RECORD_JOINED,	/* several packets as one, with their data */
 	SOFT_RECORD_END
 };
 

@@ -46,6 +46,7 @@ static void take_packet(struct soft_link *link,
 		.data = len > SOFT_SHM_COPY ? record->data : copy,
 		.front = copy,
 		.len = len + ICRC_LEN,
+		.joined = record->kind == SOFT_RECORD_JOINED,
 		.via = &link->io,
 	};
 	memcpy(copy, record->data, len > SOFT_SHM_COPY ? SOFT_HDR_MAX : len);
@@ -118,7 +119,8 @@ static int give(struct soft_link *link, const struct soft_record *record)
 
 	if (record->kind == SOFT_RECORD_PACKET && give_short(link, record))
 		return 1;
-	if (record->kind == SOFT_RECORD_PACKET)
+	if (record->kind == SOFT_RECORD_PACKET ||
+	    record->kind == SOFT_RECORD_JOINED)
 		take_packet(link, record, copy, &rx);
 	else if (take_control(link, record) ||
 		 !take_offer(link, record, copy, &pull, &rx))

@@ -20,6 +20,7 @@
 #define SOFT_TX_IOV 8		/* pieces of user memory in one packet */
 #define SOFT_PULL_MAX 262144	/* bytes that are pulled for one packet, at */
 #define SOFT_PULL_MIN 65536	/* most, and at least */
+#define SOFT_JOIN_MAX 32768	/* bytes of packets that are one, at most */
 #define SOFT_BATCH 256		/* packets: several segmented sends of most */
 
 /* One address of an endpoint or a peer, IPv4 as ::ffff:a.b.c.d. */
@@ -50,6 +51,7 @@ struct soft_tx {
 	bool pull;			/* the receiver reads the payload */
 					/* itself: of several packets */
 	uint32_t withdrawn;		/* then: of the ring, when built */
+	bool joined;			/* of several packets, with payload */
 	uint32_t payload_len;		/* sum of iov */
 	uint32_t iov_count;
 	struct iovec iov[SOFT_TX_IOV];
@@ -71,6 +73,7 @@ struct soft_rx {
 	const struct soft_io *via;	/* what the peer's QP is connected */
 				/* over: no addresses, no ICRC; NULL: UDP */
 	const struct soft_pull *pull;	/* NULL, or instead of a payload */
+	bool joined;		/* may be of several packets */
 	size_t len;
 	struct soft_addr src, dst;
 	uint16_t place;		/* in its run: likely its identification */
