@@ -221,12 +221,21 @@ static void one_that_is_too_long_fails_as_long_ones_do(void)
 	IS(got[0], got[1]);
 }
 
+/* The other end has not rung for it yet. */
 static bool is_asleep(const struct peer *peer)
 {
+	const struct peer *other = peer == &it.a ? &it.b : &it.a;
 	const struct soft_link *link = (struct soft_link *)shmpair_qp(peer)->io;
+	const struct soft_link *back =
+		(struct soft_link *)shmpair_qp(other)->io;
+	uint32_t value = atomic_load_explicit(&link->in.own->asleep,
+					      memory_order_relaxed);
+	uint32_t rung;
 
-	return atomic_load_explicit(&link->in.own->asleep,
-				    memory_order_relaxed) & 1;
+	pier__soft_ep_enter(shmpair_ep(other));
+	rung = back->rung;
+	pier__soft_ep_leave(shmpair_ep(other));
+	return value & 1 && rung != value;
 }
 
 /* Keep @peer asleep, until its endpoint is left. */
