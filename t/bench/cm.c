@@ -7,8 +7,10 @@
  *
  *	cm CONNS
  */
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include <pier/pier.h>
@@ -36,6 +38,36 @@ static double private_bytes(void)
 		proc_die("cm: /proc/self/statm is not to be read");
 	fclose(file);
 	return (double)(resident - shared) * (double)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * The same of memory that is shared with the other process: half of each page,
+ * which both have.  Rings are named so, and memory of pier's own.
+ */
+static double shared_bytes(void)
+{
+	FILE *file = fopen("/proc/self/smaps", "r");
+	unsigned long kib, sum = 0;
+	bool ours = false;
+	char line[512];
+
+	if (!file)
+		proc_die("cm: /proc/self/smaps is not to be read");
+	while (fgets(line, sizeof(line), file)) {
+		if (strstr(line, "/memfd:pier"))
+			ours = true;
+		if (!ours || sscanf(line, "Pss: %lu kB", &kib) != 1)
+			continue;
+		sum += kib;
+		ours = false;
+	}
+	fclose(file);
+	return (double)sum * 1024;
+}
+
+static double all_bytes(void)
+{
+	return private_bytes() + shared_bytes();
 }
 
 static void established(struct pier_conn *conn, void *user_data,
@@ -81,7 +113,7 @@ static void start(void)
 /* What @wanted connections have cost since @before, each. */
 static double growth(double before)
 {
-	return (private_bytes() - before) / wanted;
+	return (all_bytes() - before) / wanted;
 }
 
 /* Accept all, report what they cost, stay until the other side is done. */
@@ -95,7 +127,7 @@ static void serve(int wire, void *arg)
 	(void)arg;
 	must(pier_dev_open(getenv("BENCH_DEVICE"), &dev));
 	must(pier_pe_create(&pe));
-	before = private_bytes();
+	before = all_bytes();
 	start();
 	must(pier_rdma_listen(rdma, &cfg, &listener));
 	port = pier_listener_port(listener);
@@ -149,7 +181,7 @@ int main(int argc, char *argv[])
 	proc_be(PROC_A);
 	must(pier_dev_open(getenv("BENCH_DEVICE"), &dev));
 	must(pier_pe_create(&pe));
-	before = private_bytes();
+	before = all_bytes();
 	start();
 	proc_get(wire, &port, sizeof(port));
 	rate = connect_all(host ? host : "127.0.0.1", port);
