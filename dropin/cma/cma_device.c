@@ -58,7 +58,7 @@ static int device_open(struct ibv_device *from)
 err_close:
 	if (device->pd)
 		ibv_dealloc_pd(device->pd);
-	pier__dropin_cm_close(device->verbs);
+	ibv_close_device(device->verbs);
 err_free:
 	free(device);
 	return -ENODEV;

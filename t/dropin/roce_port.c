@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -316,23 +317,44 @@ static bool connect_to_roce(void)
 	return !err;
 }
 
-/* librdmacm opens a device once, and never closes it. */
-static void rdma_cm_shares_the_context_of_the_program(void)
+/* librdmacm, which never closes a device, has it, too. */
+static void queue_pairs_end_with_the_context_of_the_program(void)
 {
-	struct ibv_context *other;
+	static struct ibv_qp *qp;
 
 	if (!open_device(DEVICE))
 		return;
 	bind_id();
-	OK(id->verbs == context);
-	other = open_by_name(DEVICE);
-	OK(other && other != context);
-	IS(ibv_close_device(other), 0);
-	close_device();
+	OK(id->verbs != context);
+	qp = qp_new();
+	receive_by(qp);
+	OK(!is_free());
+	IS(ibv_close_device(context), 0);
+	OK(is_free());
 	if (open_device(DEVICE))
-		OK(id->verbs == context);
+		OK(id->verbs != context);
 	close_device();
 	destroy_id();
+}
+
+static void objects_of_another_context_are_refused(void)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	if (!open_device(DEVICE))
+		return;
+	bind_id();
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	OK(!ibv_create_qp(id->pd, &init));
+	IS(errno, EINVAL);
+	IS(rdma_create_qp(id, pd, &init), -1);
+	IS(errno, EINVAL);
+	destroy_id();
+	close_device();
 }
 
 /* The listener has taken it before. */
@@ -358,7 +380,8 @@ int main(void)
 	TEST(a_group_and_a_queue_pair_share_it);
 	TEST(nothing_fails_if_it_is_taken);
 	TEST(it_is_not_taken_on_lo);
-	TEST(rdma_cm_shares_the_context_of_the_program);
+	TEST(queue_pairs_end_with_the_context_of_the_program);
+	TEST(objects_of_another_context_are_refused);
 	TEST(a_listener_and_a_queue_pair_of_the_program_share_it);
 	return tap_done();
 }
