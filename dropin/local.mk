@@ -75,6 +75,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_qp.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
+	%D%/cma/cma_watch.c \
 	%D%/rsocket/rs.h \
 	%D%/rsocket/rs_conn.c \
 	%D%/rsocket/rs_iomap.c \

@@ -124,6 +124,7 @@ check_PROGRAMS += \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
@@ -651,6 +652,7 @@ dropin_tests = %D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
@@ -679,6 +681,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \

@@ -95,6 +95,8 @@ struct cma_id {
 	uint8_t responder_resources;	/* the most that is agreed */
 	uint8_t initiator_depth;
 	uint32_t qpn;			/* of its QP, once it connects */
+	struct pier__list watch;	/* of cma_watch.c, if it has a device */
+	bool moved;			/* its address is not its device's */
 
 	struct pier__list listeners;	/* owned */
 	struct pier__list groups;	/* owned: of cma_join.c */
@@ -142,6 +144,15 @@ int pier__cma_device_to(const struct sockaddr *src, const struct sockaddr *dst,
 			struct cma_device **ret, union pier__sockaddr *ret_src);
 /* @id uses @device from now on. */
 void pier__cma_use(struct cma_id *id, struct cma_device *device);
+
+/*
+ * cma_watch.c.  @id, which has a device and an address, gets events when either
+ * is removed; and no longer, which one that never had them may call, too.
+ */
+void pier__cma_watch(struct cma_id *id);
+void pier__cma_unwatch(struct cma_id *id);
+/* The port of @verbs has changed.  The helper calls it. */
+void pier__cma_changed(struct ibv_context *verbs);
 
 /* cma_channel.c.  Queue @event for its owner; ownership passes. */
 void pier__cma_push(struct cma_event *event);

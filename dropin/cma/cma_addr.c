@@ -71,6 +71,8 @@ int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
 	if (device && !pier__sockaddr_is_loopback(addr))
 		pier__cma_use(id, device);
 	copy_name(&ibid->route.addr.src_storage, addr);
+	if (ibid->verbs)
+		pier__cma_watch(id);
 	/* Programs report it to their clients before they listen. */
 	if (!rdma_get_src_port(ibid))
 		pier__sockaddr_set_port((union pier__sockaddr *)
@@ -130,6 +132,7 @@ static int resolve(struct cma_id *id, const struct sockaddr *src,
 	if (err)
 		return err;
 	pier__cma_use(id, device);
+	pier__cma_watch(id);
 	return 0;
 }
 

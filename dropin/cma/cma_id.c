@@ -70,6 +70,7 @@ void pier__cma_id_drop(struct cma_id *id)
 {
 	int i;
 
+	pier__cma_unwatch(id);
 	for (i = 0; i < CMA_SPARES; i++)
 		free(id->spare[i]);
 	free(id);
@@ -77,6 +78,7 @@ void pier__cma_id_drop(struct cma_id *id)
 
 void pier__cma_id_free(struct cma_id *id)
 {
+	pier__cma_unwatch(id);
 	wait_for_acks(id);
 	pier__cma_unlisten(id);
 	pier__cma_leave_all(id);
