@@ -71,6 +71,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_id.c \
 	%D%/cma/cma_join.c \
 	%D%/cma/cma_listen.c \
+	%D%/cma/cma_name.c \
 	%D%/cma/cma_param.c \
 	%D%/cma/cma_qp.c \
 	%D%/cma/cma_srq.c \

@@ -120,6 +120,7 @@ check_PROGRAMS += \
 	%D%/doca/text.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
+	%D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
@@ -648,7 +649,8 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
 
 # Programs written for libibverbs and librdmacm, which get those of dropin/.
-dropin_tests = %D%/dropin/async.t \
+dropin_tests = %D%/dropin/af_ib.t \
+	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
@@ -660,6 +662,8 @@ dropin_tests = %D%/dropin/async.t \
 	%D%/dropin/wr.t \
 	# end, sorted
 $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
+%C%_dropin_af_ib_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_async_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_async_t_SOURCES = \
 	%D%/dropin/async.c \

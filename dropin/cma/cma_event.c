@@ -134,8 +134,10 @@ static struct cma_id *requested(const struct cma_listener *listener,
 	id->state = CMA_REQUESTED;
 	id->responder_resources = from->responder_resources;
 	id->initiator_depth = from->initiator_depth;
-	id->id.route.addr.src_storage = from->id->local;
-	id->id.route.addr.dst_storage = from->id->peer;
+	id->ib = listener->id->ib;
+	pier__cma_set_local(id, (const union pier__sockaddr *)
+				&from->id->local);
+	pier__cma_set_peer(id, (const union pier__sockaddr *)&from->id->peer);
 	pier__cma_watch(id);
 	return id;
 }

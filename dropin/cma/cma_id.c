@@ -163,22 +163,3 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 		return pier__cma_result(-EOPNOTSUPP);
 	return pier__cma_result(option(cma_of(id), optname, optval, optlen));
 }
-
-static __be16 port_of(const struct sockaddr_storage *name)
-{
-	if (name->ss_family == AF_INET)
-		return ((const struct sockaddr_in *)name)->sin_port;
-	if (name->ss_family == AF_INET6)
-		return ((const struct sockaddr_in6 *)name)->sin6_port;
-	return 0;
-}
-
-__be16 rdma_get_src_port(struct rdma_cm_id *id)
-{
-	return port_of(&id->route.addr.src_storage);
-}
-
-__be16 rdma_get_dst_port(struct rdma_cm_id *id)
-{
-	return port_of(&id->route.addr.dst_storage);
-}

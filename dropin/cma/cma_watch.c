@@ -30,11 +30,11 @@ void pier__cma_unwatch(struct cma_id *id)
 
 static bool has_address(const struct cma_id *id)
 {
-	union pier__sockaddr addr;
+	union pier__sockaddr addr, local = pier__cma_local(id);
 	uint8_t own[16], gid[16];
 	int i;
 
-	pier__sockaddr_to_gid(&id->id.route.addr.src_addr, own);
+	pier__sockaddr_to_gid(&local.sa, own);
 	for (i = 0; pier__dropin_known(id->id.verbs, i, &addr); i++) {
 		pier__sockaddr_to_gid(&addr.sa, gid);
 		if (!memcmp(own, gid, sizeof(own)))
