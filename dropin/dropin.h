@@ -251,6 +251,13 @@ void pier__dropin_unwatch(struct dropin_watched *watched,
 			  pthread_mutex_t *mutex, pthread_cond_t *cond,
 			  const uint32_t *completed);
 
+/*
+ * ibv_peers.c: read PIER_ROCE_PEERS, once.  Errors: -EINVAL, it is no list of
+ * addresses.  And the UDP port of the peer with @gid whose QP is @qpn.
+ */
+int pier__dropin_peers(void);
+uint16_t pier__dropin_port_of(uint32_t qpn, const uint8_t gid[16]);
+
 /* ibv_qp.c: end the queue pairs of @ctx, which the program must not use. */
 void pier__dropin_end_qps(struct dropin_context *ctx);
 

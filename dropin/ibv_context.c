@@ -91,8 +91,10 @@ static void set_calls(struct dropin_context *ctx)
 static int engine_open(struct dropin_context *ctx, struct ibv_device *dev)
 {
 	struct dropin_device *device = (struct dropin_device *)dev;
-	int err = pier__soft_dev.open(&device->port, &ctx->fdev);
+	int err = pier__dropin_peers();
 
+	if (!err)
+		err = pier__soft_dev.open(&device->port, &ctx->fdev);
 	if (err)
 		return err;
 	err = pier__soft_chan_create_verbs(ctx->fdev, &ctx->chan);

@@ -34,6 +34,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_mw.c \
 	%D%/ibv_other.c \
 	%D%/ibv_pd.c \
+	%D%/ibv_peers.c \
 	%D%/ibv_post.c \
 	%D%/ibv_private.c \
 	%D%/ibv_qp.c \
