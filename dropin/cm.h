@@ -17,11 +17,20 @@
  */
 
 /*
- * As ibv_open_device() and ibv_close_device(), but the program and librdmacm
- * share what both have opened.
+ * As ibv_open_device().  A context of the program, if it opens the device too,
+ * has the same endpoint.
  */
 struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev);
-void pier__dropin_cm_close(struct ibv_context *context);
+
+/*
+ * Have @changed called for @context, by the helper, at each event of its port.
+ * It must not call anything that opens or closes a device.
+ */
+void pier__dropin_cm_watch(struct ibv_context *context,
+			   void (*changed)(struct ibv_context *context));
+
+/* Was the interface of @context removed?  As of the last event. */
+bool pier__dropin_is_removed(struct ibv_context *context);
 
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);

@@ -39,20 +39,20 @@ struct dropin_device {
 };
 
 /*
- * The asynchronous events of an opened device.  @ready, an eventfd, is readable
- * while @events has any: both change under @lock, which is taken within the
- * endpoint's.
+ * The asynchronous events of an opened device.  Its async_fd, an eventfd, is
+ * readable while @events has any: both change under @lock, which is taken
+ * within the endpoint's.
  */
 struct dropin_async {
 	pthread_mutex_t lock;
-	struct pier__list events;	/* of objects, to be taken */
+	struct pier__list events;	/* to be taken */
 	uint64_t number;		/* of the next one */
-	int ready;			/* owned */
 };
 
 /*
- * Events of one type of an object, whose memory they are in.  Those that have
- * no number have the place of the last one that has.
+ * Events of one type of an object, whose memory they are in.  More than @few of
+ * them have numbers in memory of their own.  Without memory for that they come
+ * at the place of the last one that has a number.
  */
 #define DROPIN_EVENT_NUMBERS 4
 
@@ -61,7 +61,10 @@ struct dropin_event {
 	struct dropin_watched *of;	/* NULL: the place is free */
 	int type;			/* enum ibv_event_type */
 	unsigned int count;		/* to be taken */
-	uint64_t numbers[DROPIN_EVENT_NUMBERS];	/* of the first */
+	unsigned int numbered;		/* of them; the first */
+	unsigned int max;		/* of numbers */
+	uint64_t *numbers;		/* @few, or owned */
+	uint64_t few[DROPIN_EVENT_NUMBERS];
 };
 
 #define DROPIN_EVENT_TYPES 5	/* of a QP; other objects have fewer */
@@ -72,6 +75,7 @@ struct dropin_watched {
 		DROPIN_CQ,
 		DROPIN_SRQ,
 		DROPIN_QP,
+		DROPIN_PORT,
 	} kind;
 	void *object;			/* struct ibv_cq, ibv_srq, ibv_qp */
 	struct ibv_context *context;
@@ -80,14 +84,22 @@ struct dropin_watched {
 	uint32_t taken;			/* events, to be acknowledged */
 };
 
+/*
+ * A device that the program has opened, or librdmacm.  If both have, each has a
+ * context of its own, and both have the same endpoint.
+ */
 struct dropin_context {
 	struct dropin_device *device;	/* a reference */
 	struct dropin_async async;
-	struct pier__fdev *fdev;	/* owned */
-	struct pier__chan *chan;	/* owned */
-	struct pier__list link;		/* of ibv_context.c */
+	struct dropin_watched port;	/* its events */
+	bool removed;			/* the interface, as reported */
+	struct pier__fdev *fdev;	/* owned, together with @partner; */
+	struct pier__chan *chan;	/* so is this */
+	struct pier__list link;		/* of ibv_context.c: */
+	struct dropin_context *partner;	/* with the same, or NULL */
+	void (*changed)(struct ibv_context *context);	/* of cm.h, or NULL */
 	pid_t opener;			/* not a child of it */
-	bool program, cm;		/* has it, uses it: ibv_context.c */
+	bool program;			/* it is not librdmacm's */
 	struct verbs_context verbs;
 };
 
@@ -222,6 +234,12 @@ void pier__dropin_dropped(struct ibv_cq *cq);
 /* ibv_async.c: @ctx, which has an endpoint and a device; and its end. */
 int pier__dropin_async_init(struct dropin_context *ctx);
 void pier__dropin_async_free(struct dropin_context *ctx);
+/* Take the events of the device of @chan.  The helper calls it. */
+void pier__dropin_port_event(struct pier__chan *chan);
+/* ibv_context.c: @fn for each context of the endpoint @chan. */
+void pier__dropin_each(const struct pier__chan *chan,
+		       void (*fn)(struct dropin_context *ctx, int type),
+		       int type);
 /* @watched is new; what it stands for is @object, of @context. */
 void pier__dropin_watch(struct dropin_watched *watched, enum dropin_kind kind,
 			void *object, struct ibv_context *context);
@@ -232,6 +250,16 @@ void pier__dropin_watch(struct dropin_watched *watched, enum dropin_kind kind,
 void pier__dropin_unwatch(struct dropin_watched *watched,
 			  pthread_mutex_t *mutex, pthread_cond_t *cond,
 			  const uint32_t *completed);
+
+/*
+ * ibv_peers.c: read PIER_ROCE_PEERS, once.  Errors: -EINVAL, it is no list of
+ * addresses.  And the UDP port of the peer with @gid whose QP is @qpn.
+ */
+int pier__dropin_peers(void);
+uint16_t pier__dropin_port_of(uint32_t qpn, const uint8_t gid[16]);
+
+/* ibv_qp.c: end the queue pairs of @ctx, which the program must not use. */
+void pier__dropin_end_qps(struct dropin_context *ctx);
 
 /* ibv_query.c: as members of struct verbs_context. */
 int pier__dropin_query_port(struct ibv_context *context, uint8_t port,

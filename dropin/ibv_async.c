@@ -1,13 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Asynchronous events: of the port, and of queues and queue pairs. */
 #include <errno.h>
+#include <net/if.h>
+#include <stdlib.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include "dropin/cm.h"
 #include "dropin/dropin.h"
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/soft.h"
 
 static struct dropin_event *event_of(struct pier__list *link)
@@ -20,13 +22,19 @@ static struct dropin_async *async_of(const struct dropin_watched *watched)
 	return &dropin_of(watched->context)->async;
 }
 
+static int fd_of(const struct dropin_async *async)
+{
+	return pier__container_of(async, struct dropin_context,
+				  async)->verbs.context.async_fd;
+}
+
 /* In the order of their numbers.  With the lock held, as below. */
 static void put_in(struct dropin_async *async, struct dropin_event *event)
 {
 	struct pier__list *head = &async->events, *next = head;
 
 	if (pier__list_empty(head))
-		eventfd_write(async->ready, 1);
+		eventfd_write(fd_of(async), 1);
 	while (next->prev != head &&
 	       event_of(next->prev)->numbers[0] > event->numbers[0])
 		next = next->prev;
@@ -39,7 +47,7 @@ static void take_out(struct dropin_async *async, struct dropin_event *event)
 
 	pier__list_del(&event->link);
 	if (pier__list_empty(&async->events))
-		eventfd_read(async->ready, &count);
+		eventfd_read(fd_of(async), &count);
 }
 
 /* The place of @type, which it has for the life of the object, or NULL. */
@@ -52,17 +60,47 @@ static struct dropin_event *place_of(struct dropin_watched *watched, int type)
 		event++;
 	if (event == end)
 		return NULL;
+	if (!event->of) {
+		event->numbers = event->few;
+		event->max = DROPIN_EVENT_NUMBERS;
+	}
 	event->of = watched;
 	event->type = type;
 	return event;
+}
+
+static void numbers_free(struct dropin_event *event)
+{
+	if (event->numbers != event->few)
+		free(event->numbers);
+	event->numbers = event->few;
+	event->max = DROPIN_EVENT_NUMBERS;
+}
+
+/* Have place for one more number, if there is memory. */
+static void grow(struct dropin_event *event)
+{
+	uint64_t *more;
+
+	if (event->numbered < event->max)
+		return;
+	more = malloc(2 * event->max * sizeof(*more));
+	if (!more)
+		return;
+	memcpy(more, event->numbers, event->max * sizeof(*more));
+	if (event->numbers != event->few)
+		free(event->numbers);
+	event->numbers = more;
+	event->max *= 2;
 }
 
 static void add(struct dropin_async *async, struct dropin_event *event)
 {
 	uint64_t number = async->number++;
 
-	if (event->count < DROPIN_EVENT_NUMBERS)
-		event->numbers[event->count] = number;
+	grow(event);
+	if (event->numbered == event->count && event->numbered < event->max)
+		event->numbers[event->numbered++] = number;
 	if (!event->count++)
 		put_in(async, event);
 }
@@ -95,9 +133,11 @@ static void drop(struct dropin_async *async, struct dropin_watched *watched)
 	int i;
 
 	pthread_mutex_lock(&async->lock);
-	for (i = 0; i < DROPIN_EVENT_TYPES; i++)
+	for (i = 0; i < DROPIN_EVENT_TYPES; i++) {
 		if (event[i].count)
 			take_out(async, &event[i]);
+		numbers_free(&event[i]);
+	}
 	pthread_mutex_unlock(&async->lock);
 }
 
@@ -112,50 +152,59 @@ void pier__dropin_unwatch(struct dropin_watched *watched,
 	pthread_mutex_unlock(mutex);
 }
 
-/* The fd that programs wait for: of the port's events, or of these. */
-static int watch_both(struct dropin_context *ctx)
-{
-	struct epoll_event event = { .events = EPOLLIN };
-	int fd = epoll_create1(EPOLL_CLOEXEC);
-
-	if (fd < 0)
-		return -errno;
-	if (epoll_ctl(fd, EPOLL_CTL_ADD, ctx->async.ready, &event) ||
-	    epoll_ctl(fd, EPOLL_CTL_ADD, ctx->fdev->event_fd, &event)) {
-		close(fd);
-		return -ENOMEM;
-	}
-	ctx->verbs.context.async_fd = fd;
-	return 0;
-}
-
 int pier__dropin_async_init(struct dropin_context *ctx)
 {
 	struct dropin_async *async = &ctx->async;
-	int err;
+	int fd = eventfd(0, EFD_CLOEXEC);
 
-	async->ready = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (async->ready < 0)
+	if (fd < 0)
 		return -errno;
-	err = watch_both(ctx);
-	if (err) {
-		close(async->ready);
-		return err;
-	}
+	ctx->verbs.context.async_fd = fd;
 	pthread_mutex_init(&async->lock, NULL);
 	pier__list_init(&async->events);
+	pier__dropin_watch(&ctx->port, DROPIN_PORT, ctx, &ctx->verbs.context);
 	chan_of(ctx->chan)->ep->event = push;
 	return 0;
 }
 
-/* Nothing drives the endpoint any more. */
+/* No event comes any more. */
 void pier__dropin_async_free(struct dropin_context *ctx)
 {
 	struct dropin_async *async = &ctx->async;
 
+	drop(async, &ctx->port);
 	close(ctx->verbs.context.async_fd);
-	close(async->ready);
 	pthread_mutex_destroy(&async->lock);
+}
+
+static void push_port(struct dropin_context *ctx, int type)
+{
+	push(type, &ctx->port);
+	if (ctx->changed)
+		ctx->changed(&ctx->verbs.context);
+}
+
+/* The last event of a device. */
+static void push_removal(struct dropin_context *ctx, int type)
+{
+	if (ctx->removed)
+		return;
+	ctx->removed = true;
+	push_port(ctx, type);
+}
+
+void pier__dropin_port_event(struct pier__chan *chan)
+{
+	struct soft_fdev *soft = (struct soft_fdev *)chan->fdev;
+	char name[IF_NAMESIZE];
+	int type;
+
+	while (!pier__soft_dev.event(&soft->fdev, &type)) {
+		pier__soft_dev.query(&soft->fdev);
+		pier__dropin_each(chan, push_port, type);
+	}
+	if (!if_indextoname(soft->ifindex, name) && errno == ENXIO)
+		pier__dropin_each(chan, push_removal, IBV_EVENT_DEVICE_FATAL);
 }
 
 /* As the kernel has them: all kinds in one place. */
@@ -173,20 +222,25 @@ static void fill(struct ibv_async_event *ret,
 	case DROPIN_QP:
 		ret->element.qp = event->of->object;
 		break;
+	case DROPIN_PORT:
+		ret->element.port_num = 1;
+		break;
 	}
 }
 
 static void take_first(struct dropin_async *async, struct dropin_event *event)
 {
 	take_out(async, event);
-	if (!--event->count)
-		return;
-	memmove(event->numbers, event->numbers + 1,
-		sizeof(event->numbers) - sizeof(*event->numbers));
-	put_in(async, event);
+	if (event->numbered > 1)
+		memmove(event->numbers, event->numbers + 1,
+			--event->numbered * sizeof(*event->numbers));
+	if (--event->count)
+		put_in(async, event);
+	else
+		event->numbered = 0;
 }
 
-/* Returns false: there is none of an object. */
+/* Returns false: there is none. */
 static bool take(struct dropin_async *async, struct ibv_async_event *ret)
 {
 	struct dropin_event *event;
@@ -208,22 +262,10 @@ int ibv_get_async_event(struct ibv_context *context,
 			struct ibv_async_event *event)
 {
 	struct dropin_context *ctx = dropin_of(context);
-	int type, err;
 
-	while (!take(&ctx->async, event)) {
-		err = pier__soft_dev.event(ctx->fdev, &type);
-		if (!err) {
-			event->event_type = (enum ibv_event_type)type;
-			event->element.port_num = 1;
-			return 0;
-		}
-		if (err != -EAGAIN) {
-			errno = pier__dropin_errno(err);
-			return -1;
-		}
+	while (!take(&ctx->async, event))
 		if (pier__dropin_wait(context->async_fd))
 			return -1;
-	}
 	return 0;
 }
 

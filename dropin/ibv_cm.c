@@ -72,3 +72,8 @@ bool pier__dropin_known(struct ibv_context *context, int index,
 	pthread_mutex_unlock(&soft->lock);
 	return found;
 }
+
+bool pier__dropin_is_removed(struct ibv_context *context)
+{
+	return dropin_of(context)->removed;
+}

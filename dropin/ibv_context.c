@@ -12,6 +12,7 @@
 #include "dropin/cm.h"
 #include "dropin/dropin.h"
 #include "fabric/soft/io/fdev.h"
+#include "fabric/soft/io/helper.h"
 #include "fabric/soft/soft.h"
 
 void *pier__dropin_null(int err)
@@ -40,8 +41,9 @@ int pier__dropin_wait(int fd)
 	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
 }
 
+/* Those that are complete.  The lock is also that of who is whose partner. */
 static struct pier__list contexts = { &contexts, &contexts };
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;	/* of these */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* At the end of the process, as hardware has done it. */
 __attribute__((destructor)) static void acknowledge_all(void)
@@ -85,52 +87,69 @@ static void set_calls(struct dropin_context *ctx)
 	context->abi_compat = __VERBS_ABI_IS_EXTENDED;
 }
 
-static void set_context(struct dropin_context *ctx,
-			struct dropin_device *device)
-{
-	struct ibv_context *context = &ctx->verbs.context;
-
-	atomic_fetch_add(&device->refs, 1);
-	ctx->device = device;
-	context->device = &device->dev;
-	context->num_comp_vectors = 1;
-	pthread_mutex_init(&context->mutex, NULL);
-	set_calls(ctx);
-	ctx->opener = getpid();
-}
-
-static struct dropin_context *open_new(struct ibv_device *dev)
+/* The endpoint of a device, for @ctx or a context that shares it. */
+static int engine_open(struct dropin_context *ctx, struct ibv_device *dev)
 {
 	struct dropin_device *device = (struct dropin_device *)dev;
-	struct dropin_context *ctx = calloc(1, sizeof(*ctx));
-	int err;
+	int err = pier__dropin_peers();
 
-	if (!ctx)
-		return pier__dropin_null(-ENOMEM);
-	err = pier__soft_dev.open(&device->port, &ctx->fdev);
+	if (!err)
+		err = pier__soft_dev.open(&device->port, &ctx->fdev);
 	if (err)
-		goto err_free;
+		return err;
 	err = pier__soft_chan_create_verbs(ctx->fdev, &ctx->chan);
 	if (err)
 		goto err_close;
-	err = pier__dropin_async_init(ctx);
+	err = pier__soft_helper_watch_port(chan_of(ctx->chan),
+					   pier__dropin_port_event);
 	if (err)
 		goto err_chan;
-	/* Programs duplicate it, to import the device: that fails. */
-	ctx->verbs.context.cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
-	set_context(ctx, device);
-	return ctx;
+	return 0;
 
 err_chan:
 	pier__soft_chan_destroy(ctx->chan);
 err_close:
 	pier__soft_dev.close(ctx->fdev);
-err_free:
+	return err;
+}
+
+static void engine_close(struct pier__chan *chan, struct pier__fdev *fdev)
+{
+	pier__soft_chan_destroy(chan);
+	pier__soft_dev.close(fdev);
+}
+
+/* One that has an endpoint. */
+static int context_init(struct dropin_context *ctx, struct ibv_device *dev)
+{
+	struct dropin_device *device = (struct dropin_device *)dev;
+	struct ibv_context *context = &ctx->verbs.context;
+	int err = pier__dropin_async_init(ctx);
+
+	if (err)
+		return err;
+	atomic_fetch_add(&device->refs, 1);
+	ctx->device = device;
+	ctx->opener = getpid();
+	/* Programs duplicate it, to import the device: that fails. */
+	context->cmd_fd = open("/dev/null", O_RDWR | O_CLOEXEC);
+	context->device = dev;
+	context->num_comp_vectors = 1;
+	pthread_mutex_init(&context->mutex, NULL);
+	set_calls(ctx);
+	return 0;
+}
+
+static void context_free(struct dropin_context *ctx)
+{
+	struct ibv_context *context = &ctx->verbs.context;
+
+	pier__dropin_async_free(ctx);
+	if (context->cmd_fd >= 0)
+		close(context->cmd_fd);
+	pthread_mutex_destroy(&context->mutex);
+	pier__dropin_device_put(ctx->device);
 	free(ctx);
-	/* The program has a number only. */
-	pier__log(PIER_LOG_CRITICAL, "verbs", "cannot open %s: %s", dev->name,
-		  pier_last_error());
-	return pier__dropin_null(err);
 }
 
 static bool is_of(const struct dropin_context *ctx,
@@ -144,90 +163,107 @@ static bool is_of(const struct dropin_context *ctx,
 }
 
 /*
- * One of @dev that has one of two users alone, or NULL: librdmacm and a program
- * that has opened a device itself share an endpoint.  RoCE devices send what is
- * for the one and for the other to the same UDP port.  With the lock.
+ * The other user's context of @dev that has no partner, or NULL: librdmacm and
+ * a program that has opened a device itself share an endpoint.  RoCE devices
+ * send what is for the one and for the other to the same UDP port.  With the
+ * lock.
  */
-static struct dropin_context *find_half(const struct ibv_device *dev,
-					bool program)
+static struct dropin_context *find_partner(const struct ibv_device *dev,
+					   bool program)
 {
 	struct pier__list *pos, *tmp;
 	struct dropin_context *ctx;
 
 	PIER__LIST_EACH(pos, tmp, &contexts) {
 		ctx = pier__container_of(pos, struct dropin_context, link);
-		if (ctx->program == program && ctx->cm != program &&
+		if (ctx->program != program && !ctx->partner &&
 		    is_of(ctx, dev))
 			return ctx;
 	}
 	return NULL;
 }
 
-/* As of a new one: another user may have changed it. */
-static void set_blocking(const struct dropin_context *ctx)
+/* Give @ctx the endpoint of a partner, if there is one.  With the lock. */
+static bool pair_up(struct dropin_context *ctx, const struct ibv_device *dev)
 {
-	int fd = ctx->verbs.context.async_fd, flags = fcntl(fd, F_GETFL);
+	struct dropin_context *partner = find_partner(dev, ctx->program);
 
-	if (flags >= 0)
-		fcntl(fd, F_SETFL, flags & ~O_NONBLOCK);
+	if (!partner)
+		return false;
+	ctx->fdev = partner->fdev;
+	ctx->chan = partner->chan;
+	ctx->partner = partner;
+	partner->partner = ctx;
+	return true;
 }
 
-/*
- * As with a device of the kernel, what programs have not destroyed ends here:
- * they must not use it any more, and its memory is not freed.
- */
-static void close_last(struct dropin_context *ctx)
+/* Returns whether @ctx was the last one with its endpoint. */
+static bool part(struct dropin_context *ctx)
 {
-	struct ibv_context *context = &ctx->verbs.context;
-
-	pier__soft_chan_destroy(ctx->chan);
-	pier__dropin_async_free(ctx);
-	pier__soft_dev.close(ctx->fdev);
-	if (context->cmd_fd >= 0)
-		close(context->cmd_fd);
-	pthread_mutex_destroy(&context->mutex);
-	pier__dropin_device_put(ctx->device);
-	free(ctx);
-}
-
-/* One that the other user has, or @fresh, or NULL. */
-static struct dropin_context *take(const struct ibv_device *dev, bool program,
-				   struct dropin_context *fresh)
-{
-	struct dropin_context *ctx;
+	struct dropin_context *partner;
 
 	pthread_mutex_lock(&lock);
-	ctx = find_half(dev, !program);
-	if (!ctx && fresh) {
-		pier__list_add(&contexts, &fresh->link);
-		ctx = fresh;
-	}
-	if (ctx && program) {
-		ctx->program = true;
-		set_blocking(ctx);
-	} else if (ctx) {
-		ctx->cm = true;
-	}
+	partner = ctx->partner;
+	if (partner)
+		partner->partner = NULL;
+	if (ctx->link.next)
+		pier__list_del(&ctx->link);
 	pthread_mutex_unlock(&lock);
-	return ctx;
+	return !partner;
+}
+
+/* The other user may have opened the device meanwhile. */
+static void publish(struct dropin_context *ctx, const struct ibv_device *dev)
+{
+	struct pier__fdev *fdev = ctx->fdev;
+	struct pier__chan *chan = ctx->chan;
+	bool paired;
+
+	pthread_mutex_lock(&lock);
+	paired = !ctx->partner && pair_up(ctx, dev);
+	pier__list_add(&contexts, &ctx->link);
+	pthread_mutex_unlock(&lock);
+	if (paired)
+		engine_close(chan, fdev);
+}
+
+static struct ibv_context *failed(struct dropin_context *ctx,
+				  const struct ibv_device *dev, int err)
+{
+	free(ctx);
+	/* The program has a number only. */
+	pier__log(PIER_LOG_CRITICAL, "verbs", "cannot open %s: %s", dev->name,
+		  pier_last_error());
+	return pier__dropin_null(err);
 }
 
 /*
- * For the program, or for librdmacm.  A device is opened without the lock: what
- * another thread forks meanwhile would find it taken for ever.
+ * A device is opened without the lock: what another thread forks meanwhile
+ * would find it taken for ever.
  */
 static struct ibv_context *open_for(struct ibv_device *dev, bool program)
 {
-	struct dropin_context *ctx = take(dev, program, NULL), *fresh;
+	struct dropin_context *ctx = calloc(1, sizeof(*ctx));
+	bool paired;
+	int err = 0;
 
-	if (ctx)
-		return &ctx->verbs.context;
-	fresh = open_new(dev);
-	if (!fresh)
-		return NULL;
-	ctx = take(dev, program, fresh);
-	if (ctx != fresh)
-		close_last(fresh);
+	if (!ctx)
+		return pier__dropin_null(-ENOMEM);
+	ctx->program = program;
+	pthread_mutex_lock(&lock);
+	paired = pair_up(ctx, dev);
+	pthread_mutex_unlock(&lock);
+	if (!paired)
+		err = engine_open(ctx, dev);
+	if (err)
+		return failed(ctx, dev, err);
+	err = context_init(ctx, dev);
+	if (err) {
+		if (part(ctx))
+			engine_close(ctx->chan, ctx->fdev);
+		return failed(ctx, dev, err);
+	}
+	publish(ctx, dev);
 	return &ctx->verbs.context;
 }
 
@@ -241,37 +277,44 @@ struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev)
 	return open_for(dev, false);
 }
 
+void pier__dropin_cm_watch(struct ibv_context *context,
+			   void (*changed)(struct ibv_context *context))
+{
+	pthread_mutex_lock(&lock);
+	dropin_of(context)->changed = changed;
+	pthread_mutex_unlock(&lock);
+}
+
+void pier__dropin_each(const struct pier__chan *chan,
+		       void (*fn)(struct dropin_context *ctx, int type),
+		       int type)
+{
+	struct pier__list *pos, *tmp;
+	struct dropin_context *ctx;
+
+	pthread_mutex_lock(&lock);
+	PIER__LIST_EACH(pos, tmp, &contexts) {
+		ctx = pier__container_of(pos, struct dropin_context, link);
+		if (ctx->chan == chan)
+			fn(ctx, type);
+	}
+	pthread_mutex_unlock(&lock);
+}
+
 /*
- * By the program, or by librdmacm, which closes none before the process ends:
- * what the program has left in a context that both use lives on.
+ * As with a device of the kernel, what was not destroyed ends here: it must not
+ * be used any more, and its memory is not freed.
  */
-static void close_for(struct ibv_context *context, bool program)
+int ibv_close_device(struct ibv_context *context)
 {
 	struct dropin_context *ctx = dropin_of(context);
-	bool last;
 
 	if (ctx->opener == getpid())
 		pier__soft_chan_acknowledge(ctx->chan);
-	pthread_mutex_lock(&lock);
-	if (program)
-		ctx->program = false;
-	else
-		ctx->cm = false;
-	last = !ctx->program && !ctx->cm;
-	if (last)
-		pier__list_del(&ctx->link);
-	pthread_mutex_unlock(&lock);
-	if (last)
-		close_last(ctx);
-}
-
-int ibv_close_device(struct ibv_context *context)
-{
-	close_for(context, true);
+	if (part(ctx))
+		engine_close(ctx->chan, ctx->fdev);
+	else if (ctx->opener == getpid())
+		pier__dropin_end_qps(ctx);
+	context_free(ctx);
 	return 0;
-}
-
-void pier__dropin_cm_close(struct ibv_context *context)
-{
-	close_for(context, false);
 }

@@ -4,7 +4,6 @@
 
 #include "core/roce.h"
 #include "dropin/dropin.h"
-#include "fabric/soft/rc/qpn.h"
 
 /* A request without a packet, which the queue of the others does not take. */
 static bool is_local(const struct ibv_send_wr *wr)
@@ -54,11 +53,13 @@ static int send_datagram(struct soft_chan *chan, struct soft_qp *queue,
 			 const struct ibv_send_wr *wr)
 {
 	const struct dropin_ah *ah = (const struct dropin_ah *)wr->wr.ud.ah;
-	uint16_t udp_port = pier__soft_qpn_port(wr->wr.ud.remote_qpn);
+	uint16_t udp_port;
 	int err = 0;
 
 	if (!ah)
 		return -EINVAL;
+	udp_port = pier__dropin_port_of(wr->wr.ud.remote_qpn,
+					ah->way.dst.s6_addr);
 	if (udp_port == ROCE_UDP_PORT)
 		err = pier__soft_chan_roce_port_hold(chan);
 	return err ? err : pier__soft_ud_send(queue, wr, &ah->way, udp_port);

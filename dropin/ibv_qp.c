@@ -5,14 +5,21 @@
 
 #include "dropin/dropin.h"
 
-static int check(const struct pier__limits *limits,
+static bool is_of(const struct ibv_context *context, const struct ibv_cq *cq)
+{
+	return cq && cq->context == context;
+}
+
+static int check(struct ibv_context *context,
 		 const struct ibv_qp_init_attr *init)
 {
+	const struct pier__limits *limits =
+		&dropin_of(context)->fdev->port.limits;
 	const struct ibv_qp_cap *cap = &init->cap;
 
 	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UD)
 		return -EOPNOTSUPP;
-	if (!init->send_cq || !init->recv_cq ||
+	if (!is_of(context, init->send_cq) || !is_of(context, init->recv_cq) ||
 	    cap->max_send_wr > limits->send_wr ||
 	    cap->max_send_sge > limits->send_sge ||
 	    cap->max_inline_data > limits->inline_size)
@@ -114,7 +121,7 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 {
 	struct soft_chan *chan = dropin_chan(pd->context);
 	struct dropin_qp *qp;
-	int err = check(&chan->chan.fdev->port.limits, init);
+	int err = check(pd->context, init);
 
 	if (err)
 		return pier__dropin_null(err);
@@ -136,18 +143,53 @@ struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *init)
 	return &qp->qp;
 }
 
+/* Between begin and end. */
+static void queues_destroy(struct dropin_qp *qp, struct soft_chan *chan)
+{
+	pier__soft_chan_leave_all(chan, qp->queue);
+	pier__soft_chan_roce_port_give(chan, &qp->roce_port);
+	pier__soft_qp_destroy(qp->queue);
+	pier__dropin_dropped(qp->qp.send_cq);
+	pier__dropin_dropped(qp->qp.recv_cq);
+	pier__soft_srq_destroy(qp->own);
+}
+
+struct search {
+	const struct ibv_context *context;
+	struct dropin_qp *found;	/* NULL: none yet */
+};
+
+static void match(struct soft_qp *queue, void *arg)
+{
+	const struct dropin_watched *watched = queue->async;
+	struct search *search = arg;
+
+	if (watched->context == search->context)
+		search->found = watched->object;
+}
+
+void pier__dropin_end_qps(struct dropin_context *ctx)
+{
+	struct search search = { .context = &ctx->verbs.context };
+	struct soft_chan *chan = chan_of(ctx->chan);
+
+	pier__soft_chan_begin(chan);
+	do {
+		search.found = NULL;
+		pier__soft_table_each(chan->ep, match, &search);
+		if (search.found)
+			queues_destroy(search.found, chan);
+	} while (search.found);
+	pier__soft_chan_end(chan, 0);
+}
+
 int ibv_destroy_qp(struct ibv_qp *ibqp)
 {
 	struct soft_chan *chan = dropin_chan(ibqp->context);
 	struct dropin_qp *qp = (struct dropin_qp *)ibqp;
 
 	pier__soft_chan_begin(chan);
-	pier__soft_chan_leave_all(chan, qp->queue);
-	pier__soft_chan_roce_port_give(chan, &qp->roce_port);
-	pier__soft_qp_destroy(qp->queue);
-	pier__dropin_dropped(ibqp->send_cq);
-	pier__dropin_dropped(ibqp->recv_cq);
-	pier__soft_srq_destroy(qp->own);
+	queues_destroy(qp, chan);
 	pier__soft_chan_end(chan, 0);
 	pier__dropin_unwatch(&qp->watched, &ibqp->mutex, &ibqp->cond,
 			     &ibqp->events_completed);

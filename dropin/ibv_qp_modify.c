@@ -6,7 +6,6 @@
 #include "dropin/cm.h"
 #include "dropin/dropin.h"
 #include "fabric/soft/io/fdev.h"
-#include "fabric/soft/rc/qpn.h"
 
 /* What of @attr @mask names, for a query. */
 static void remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *attr,
@@ -119,7 +118,8 @@ int pier__dropin_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 
 int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	uint16_t udp_port = pier__soft_qpn_port(attr->dest_qp_num);
+	const uint8_t *gid = attr->ah_attr.grh.dgid.raw;
+	uint16_t udp_port = pier__dropin_port_of(attr->dest_qp_num, gid);
 
 	return pier__dropin_errno(pier__dropin_modify_qp(qp, attr, mask,
 							 udp_port));

@@ -34,6 +34,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_mw.c \
 	%D%/ibv_other.c \
 	%D%/ibv_pd.c \
+	%D%/ibv_peers.c \
 	%D%/ibv_post.c \
 	%D%/ibv_private.c \
 	%D%/ibv_qp.c \
@@ -71,10 +72,12 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_id.c \
 	%D%/cma/cma_join.c \
 	%D%/cma/cma_listen.c \
+	%D%/cma/cma_name.c \
 	%D%/cma/cma_param.c \
 	%D%/cma/cma_qp.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
+	%D%/cma/cma_watch.c \
 	%D%/rsocket/rs.h \
 	%D%/rsocket/rs_conn.c \
 	%D%/rsocket/rs_iomap.c \

@@ -120,10 +120,12 @@ check_PROGRAMS += \
 	%D%/doca/text.t \
 	%D%/doca/types.t \
 	%D%/doca/unsupported.t \
+	%D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
@@ -647,10 +649,12 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 	%D%/.libs/libsoft.a $(direct_archives) $(direct_libs) $(LIBPCAP_LIBS)
 
 # Programs written for libibverbs and librdmacm, which get those of dropin/.
-dropin_tests = %D%/dropin/async.t \
+dropin_tests = %D%/dropin/af_ib.t \
+	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
@@ -658,6 +662,8 @@ dropin_tests = %D%/dropin/async.t \
 	%D%/dropin/wr.t \
 	# end, sorted
 $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
+%C%_dropin_af_ib_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_async_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_async_t_SOURCES = \
 	%D%/dropin/async.c \
@@ -679,6 +685,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \

@@ -95,6 +95,9 @@ struct cma_id {
 	uint8_t responder_resources;	/* the most that is agreed */
 	uint8_t initiator_depth;
 	uint32_t qpn;			/* of its QP, once it connects */
+	struct pier__list watch;	/* of cma_watch.c, if it has a device */
+	bool moved;			/* its address is not its device's */
+	bool ib;			/* its names are of AF_IB */
 
 	struct pier__list listeners;	/* owned */
 	struct pier__list groups;	/* owned: of cma_join.c */
@@ -142,6 +145,37 @@ int pier__cma_device_to(const struct sockaddr *src, const struct sockaddr *dst,
 			struct cma_device **ret, union pier__sockaddr *ret_src);
 /* @id uses @device from now on. */
 void pier__cma_use(struct cma_id *id, struct cma_device *device);
+
+/*
+ * cma_watch.c.  @id, which has a device and an address, gets events when either
+ * is removed; and no longer, which one that never had them may call, too.
+ */
+void pier__cma_watch(struct cma_id *id);
+void pier__cma_unwatch(struct cma_id *id);
+/* The port of @verbs has changed.  The helper calls it. */
+void pier__cma_changed(struct ibv_context *verbs);
+
+/*
+ * cma_name.c.  A GID is an IP address here, so that an id with names of AF_IB
+ * differs in the form of its names alone.
+ */
+struct sockaddr_ib;
+
+/* The IP address and the port of @from.  Returns false: of another family. */
+bool pier__cma_ip(const struct sockaddr *from, union pier__sockaddr *ret);
+/* The same as an address of AF_IB. */
+void pier__cma_ib(const union pier__sockaddr *from, enum rdma_port_space ps,
+		  struct sockaddr_ib *ret);
+/*
+ * Can @id have @addr?  Errors: -EINVAL, it is of another family;
+ * -EPROTONOSUPPORT, its service ID is of another port space.
+ */
+int pier__cma_fits(const struct cma_id *id, const struct sockaddr *addr);
+/* The names of @id, of which those that it has not are of AF_UNSPEC. */
+void pier__cma_set_local(struct cma_id *id, const union pier__sockaddr *from);
+void pier__cma_set_peer(struct cma_id *id, const union pier__sockaddr *from);
+union pier__sockaddr pier__cma_local(const struct cma_id *id);
+union pier__sockaddr pier__cma_peer(const struct cma_id *id);
 
 /* cma_channel.c.  Queue @event for its owner; ownership passes. */
 void pier__cma_push(struct cma_event *event);

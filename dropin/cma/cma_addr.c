@@ -7,21 +7,13 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <infiniband/ib.h>
+
 #include "core/roce.h"
 #include "dropin/cma/cma.h"
 
 #define HOP_LIMIT 64
 #define EXACTLY 2		/* of the selectors of a path record */
-
-/* Into a name of an id. */
-static void copy_name(struct sockaddr_storage *to, const struct sockaddr *from)
-{
-	struct sockaddr_storage copy = { 0 };
-
-	/* Programs give addresses of the id itself. */
-	memcpy(&copy, from, pier__sockaddr_len(from));
-	*to = copy;
-}
 
 /*
  * A port whose UDP port is free at all addresses; 0: it is chosen later.  It
@@ -55,28 +47,44 @@ void pier__cma_unreserve(struct cma_id *id)
  * As in the kernel an id that is bound to a loopback address has no device:
  * libfabric then uses any.  It listens at that address alone.
  */
-int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
+static int bind_to(struct cma_id *id, union pier__sockaddr *addr)
 {
 	struct cma_device *device = NULL;
-	struct cma_id *id = cma_of(ibid);
+	struct rdma_cm_id *ibid = &id->id;
 
-	if (!ibid || !addr || !pier__sockaddr_len(addr) ||
-	    id->state != CMA_IDLE)
-		return pier__cma_result(-EINVAL);
-	if (!pier__sockaddr_is_any(addr)) {
-		device = pier__cma_device_at(addr);
+	if (!pier__sockaddr_is_any(&addr->sa)) {
+		device = pier__cma_device_at(&addr->sa);
 		if (!device)
-			return pier__cma_result(-EADDRNOTAVAIL);
+			return -EADDRNOTAVAIL;
 	}
-	if (device && !pier__sockaddr_is_loopback(addr))
+	if (device && !pier__sockaddr_is_loopback(&addr->sa))
 		pier__cma_use(id, device);
-	copy_name(&ibid->route.addr.src_storage, addr);
+	pier__cma_set_local(id, addr);
+	if (ibid->verbs)
+		pier__cma_watch(id);
 	/* Programs report it to their clients before they listen. */
-	if (!rdma_get_src_port(ibid))
-		pier__sockaddr_set_port((union pier__sockaddr *)
-					&ibid->route.addr, reserve(id));
+	if (!rdma_get_src_port(ibid)) {
+		pier__sockaddr_set_port(addr, reserve(id));
+		pier__cma_set_local(id, addr);
+	}
 	id->state = CMA_BOUND;
 	return 0;
+}
+
+int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
+{
+	struct cma_id *id = cma_of(ibid);
+	union pier__sockaddr ip;
+	int err;
+
+	if (!ibid || !addr || id->state != CMA_IDLE)
+		return pier__cma_result(-EINVAL);
+	err = pier__cma_fits(id, addr);
+	if (err)
+		return pier__cma_result(err);
+	pier__cma_ip(addr, &ip);
+	id->ib = addr->sa_family == AF_IB;
+	return pier__cma_result(bind_to(id, &ip));
 }
 
 /* The outcome of a call of @id is an event. */
@@ -98,11 +106,10 @@ static int conn_new(struct cma_id *id, struct cma_device *device,
 		    const union pier__sockaddr *from,
 		    const struct sockaddr *dst, int timeout_ms)
 {
-	struct sockaddr_storage *local = &id->id.route.addr.src_storage;
 	int err;
 
 	if (!rdma_get_dst_port(&id->id)) {
-		copy_name(local, &from->sa);
+		pier__cma_set_local(id, from);
 		return 0;
 	}
 	err = pier__cma_reserve(id);
@@ -111,41 +118,54 @@ static int conn_new(struct cma_id *id, struct cma_device *device,
 	err = pier__dropin_cm_calls()->resolve(device->cm, &from->sa, dst,
 					       timeout_ms, id, &id->conn);
 	if (!err)
-		*local = id->conn->local;
+		pier__cma_set_local(id, (const union pier__sockaddr *)
+					&id->conn->local);
 	return err;
 }
 
-static int resolve(struct cma_id *id, const struct sockaddr *src,
-		   const struct sockaddr *dst, int timeout_ms)
+/* @src may be that of no family. */
+static int resolve(struct cma_id *id, const union pier__sockaddr *src,
+		   const union pier__sockaddr *dst, int timeout_ms)
 {
-	struct rdma_addr *names = &id->id.route.addr;
+	bool given = src->sa.sa_family != AF_UNSPEC;
 	struct cma_device *device;
 	union pier__sockaddr from;
 	int err;
 
-	copy_name(&names->dst_storage, dst);
-	err = pier__cma_device_to(src, dst, &device, &from);
+	pier__cma_set_peer(id, dst);
+	err = pier__cma_device_to(given ? &src->sa : NULL, &dst->sa, &device,
+				  &from);
 	if (!err)
-		err = conn_new(id, device, &from, dst, timeout_ms);
+		err = conn_new(id, device, &from, &dst->sa, timeout_ms);
 	if (err)
 		return err;
 	pier__cma_use(id, device);
+	pier__cma_watch(id);
 	return 0;
 }
 
 int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 		      struct sockaddr *dst, int timeout_ms)
 {
+	union pier__sockaddr from = { .sa.sa_family = AF_UNSPEC }, to;
 	struct cma_id *id = cma_of(ibid);
 	int err;
 
-	if (!ibid || !dst || !pier__sockaddr_len(dst) ||
-	    id->state > CMA_BOUND || (src && !pier__sockaddr_len(src)))
+	if (!ibid || !dst || id->state > CMA_BOUND)
 		return pier__cma_result(-EINVAL);
-	if (!src && id->state == CMA_BOUND)
-		src = &ibid->route.addr.src_addr;
+	err = pier__cma_fits(id, dst);
+	if (!err && src)
+		err = pier__cma_fits(id, src);
+	if (err)
+		return pier__cma_result(err);
+	if (src)
+		pier__cma_ip(src, &from);
+	else if (id->state == CMA_BOUND)
+		from = pier__cma_local(id);
+	pier__cma_ip(dst, &to);
+	id->ib = dst->sa_family == AF_IB;
 	pier__cma_unreserve(id);
-	err = resolve(id, src, dst, timeout_ms);
+	err = resolve(id, &from, &to, timeout_ms);
 	if (err)
 		return report(id, RDMA_CM_EVENT_ADDR_ERROR, err);
 	id->state = CMA_ADDR_RESOLVED;
@@ -155,7 +175,8 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 /* The path that programs read, of a port on Ethernet. */
 static struct ibv_sa_path_rec *path_new(const struct cma_id *id)
 {
-	const struct rdma_addr *names = &id->id.route.addr;
+	union pier__sockaddr local = pier__cma_local(id);
+	union pier__sockaddr peer = pier__cma_peer(id);
 	struct ibv_sa_path_rec *path = calloc(1, sizeof(*path));
 	struct ibv_port_attr port;
 
@@ -163,8 +184,8 @@ static struct ibv_sa_path_rec *path_new(const struct cma_id *id)
 		free(path);
 		return NULL;
 	}
-	pier__sockaddr_to_gid(&names->src_addr, path->sgid.raw);
-	pier__sockaddr_to_gid(&names->dst_addr, path->dgid.raw);
+	pier__sockaddr_to_gid(&local.sa, path->sgid.raw);
+	pier__sockaddr_to_gid(&peer.sa, path->dgid.raw);
 	path->hop_limit = HOP_LIMIT;
 	path->reversible = 1;
 	path->numb_path = 1;

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <infiniband/ib.h>
+
 #include "dropin/cma/cma.h"
 
 static const struct rdma_addrinfo no_hints;
@@ -35,13 +37,37 @@ static void fill_type(const struct rdma_addrinfo *hints,
 		ret->ai_qp_type = datagrams ? IBV_QPT_UD : IBV_QPT_RC;
 }
 
+/* Returns 0, or -1 with errno. */
+static int take(const struct addrinfo *found, int family,
+		struct rdma_addrinfo *ret)
+{
+	const struct sockaddr *addr = found->ai_addr;
+	socklen_t len = found->ai_addrlen;
+	union pier__sockaddr ip;
+	struct sockaddr_ib ib;
+
+	ret->ai_family = found->ai_family;
+	if (family == AF_IB && pier__cma_ip(addr, &ip)) {
+		pier__cma_ib(&ip, (enum rdma_port_space)ret->ai_port_space,
+			     &ib);
+		addr = (const struct sockaddr *)&ib;
+		len = sizeof(ib);
+		ret->ai_family = AF_IB;
+	}
+	if (ret->ai_flags & RAI_PASSIVE)
+		return copy_addr(addr, len, &ret->ai_src_addr,
+				 &ret->ai_src_len);
+	return copy_addr(addr, len, &ret->ai_dst_addr, &ret->ai_dst_len);
+}
+
 /* Returns 0, a code of getaddrinfo(3), or -1 with errno. */
 static int look_up(const char *node, const char *service,
 		   const struct rdma_addrinfo *hints, struct rdma_addrinfo *ret)
 {
+	int family = hints->ai_flags & RAI_FAMILY ? hints->ai_family :
+						    AF_UNSPEC;
 	const struct addrinfo want = {
-		.ai_family = hints->ai_flags & RAI_FAMILY ? hints->ai_family :
-							    AF_UNSPEC,
+		.ai_family = family == AF_IB ? AF_UNSPEC : family,
 		.ai_socktype = ret->ai_port_space == RDMA_PS_UDP ? SOCK_DGRAM :
 								   SOCK_STREAM,
 		.ai_flags = (hints->ai_flags & RAI_PASSIVE ? AI_PASSIVE : 0) |
@@ -53,13 +79,7 @@ static int look_up(const char *node, const char *service,
 
 	if (err)
 		return err;
-	ret->ai_family = found->ai_family;
-	if (hints->ai_flags & RAI_PASSIVE)
-		err = copy_addr(found->ai_addr, found->ai_addrlen,
-				&ret->ai_src_addr, &ret->ai_src_len);
-	else
-		err = copy_addr(found->ai_addr, found->ai_addrlen,
-				&ret->ai_dst_addr, &ret->ai_dst_len);
+	err = take(found, family, ret);
 	freeaddrinfo(found);
 	return err;
 }

@@ -52,13 +52,14 @@ static int device_open(struct ibv_device *from)
 		goto err_close;
 	device->rd_atomic = (uint8_t)attr.max_qp_rd_atom;
 	choose_roce_port(device);
+	pier__dropin_cm_watch(device->verbs, pier__cma_changed);
 	pier__list_add(&devices, &device->link);
 	return 0;
 
 err_close:
 	if (device->pd)
 		ibv_dealloc_pd(device->pd);
-	pier__dropin_cm_close(device->verbs);
+	ibv_close_device(device->verbs);
 err_free:
 	free(device);
 	return -ENODEV;

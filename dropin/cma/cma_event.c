@@ -134,8 +134,11 @@ static struct cma_id *requested(const struct cma_listener *listener,
 	id->state = CMA_REQUESTED;
 	id->responder_resources = from->responder_resources;
 	id->initiator_depth = from->initiator_depth;
-	id->id.route.addr.src_storage = from->id->local;
-	id->id.route.addr.dst_storage = from->id->peer;
+	id->ib = listener->id->ib;
+	pier__cma_set_local(id, (const union pier__sockaddr *)
+				&from->id->local);
+	pier__cma_set_peer(id, (const union pier__sockaddr *)&from->id->peer);
+	pier__cma_watch(id);
 	return id;
 }
 
@@ -291,19 +294,28 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	return 0;
 }
 
+/* The next event of @id, into id->event.  Returns -1 with errno. */
+static int next_event(struct cma_id *id)
+{
+	if (id->id.event)
+		rdma_ack_cm_event(id->id.event);
+	id->id.event = NULL;
+	return rdma_get_cm_event(id->id.channel, &id->id.event);
+}
+
 int pier__cma_complete(struct cma_id *id)
 {
 	const struct rdma_cm_event *event;
 
 	if (!id->own)
 		return 0;
-	if (id->id.event) {
-		rdma_ack_cm_event(id->id.event);
-		id->id.event = NULL;
-	}
-	if (rdma_get_cm_event(id->id.channel, &id->id.event))
-		return -1;
+	do
+		if (next_event(id))
+			return -1;
+	while (id->id.event->event == RDMA_CM_EVENT_ADDR_CHANGE);
 	event = id->id.event;
+	if (event->event == RDMA_CM_EVENT_DEVICE_REMOVAL)
+		return pier__cma_result(-ENODEV);
 	/* Of datagrams it is UNREACHABLE, with the status of the peer. */
 	if (event->event == RDMA_CM_EVENT_REJECTED || event->status > 0)
 		return pier__cma_result(-ECONNREFUSED);

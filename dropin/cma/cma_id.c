@@ -70,6 +70,7 @@ void pier__cma_id_drop(struct cma_id *id)
 {
 	int i;
 
+	pier__cma_unwatch(id);
 	for (i = 0; i < CMA_SPARES; i++)
 		free(id->spare[i]);
 	free(id);
@@ -77,6 +78,7 @@ void pier__cma_id_drop(struct cma_id *id)
 
 void pier__cma_id_free(struct cma_id *id)
 {
+	pier__cma_unwatch(id);
 	wait_for_acks(id);
 	pier__cma_unlisten(id);
 	pier__cma_leave_all(id);
@@ -160,23 +162,4 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 	if (level != RDMA_OPTION_ID)
 		return pier__cma_result(-EOPNOTSUPP);
 	return pier__cma_result(option(cma_of(id), optname, optval, optlen));
-}
-
-static __be16 port_of(const struct sockaddr_storage *name)
-{
-	if (name->ss_family == AF_INET)
-		return ((const struct sockaddr_in *)name)->sin_port;
-	if (name->ss_family == AF_INET6)
-		return ((const struct sockaddr_in6 *)name)->sin6_port;
-	return 0;
-}
-
-__be16 rdma_get_src_port(struct rdma_cm_id *id)
-{
-	return port_of(&id->route.addr.src_storage);
-}
-
-__be16 rdma_get_dst_port(struct rdma_cm_id *id)
-{
-	return port_of(&id->route.addr.dst_storage);
 }

@@ -65,7 +65,8 @@ static int gid_of(const struct sockaddr *addr, union ibv_gid *ret)
 /* The index of the address of @id, of the family of @group. */
 static int source_index(struct cma_id *id, const union ibv_gid *group)
 {
-	const struct sockaddr *addr = &id->id.route.addr.src_addr;
+	const union pier__sockaddr local = pier__cma_local(id);
+	const struct sockaddr *addr = &local.sa;
 	union ibv_gid own = { 0 }, gid;
 	int i;
 

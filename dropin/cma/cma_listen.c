@@ -98,7 +98,7 @@ static int listen_on(struct cma_id *id, struct cma_device *device, int family,
 static int listen_on_all(struct cma_id *id, struct pier__list *all,
 			 uint16_t port, int backlog)
 {
-	int family = id->id.route.addr.src_addr.sa_family, err = 0, turn;
+	int family = pier__cma_local(id).sa.sa_family, err = 0, turn;
 	struct pier__list *pos, *tmp;
 	struct cma_device *device;
 	union ibv_gid gid;
@@ -149,7 +149,8 @@ static int listen_once(struct cma_id *id, uint16_t port, int backlog)
 /* At the address that @id is bound to: of one device, or of all. */
 static int listen_bound(struct cma_id *id, int backlog)
 {
-	const struct sockaddr *addr = &id->id.route.addr.src_addr;
+	const union pier__sockaddr local = pier__cma_local(id);
+	const struct sockaddr *addr = &local.sa;
 	uint16_t port = be16toh(rdma_get_src_port(&id->id));
 	struct cma_device *device = id->device;
 	struct pier__list *all;
@@ -175,6 +176,7 @@ static int listen_bound(struct cma_id *id, int backlog)
 int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 {
 	struct cma_id *id = cma_of(ibid);
+	union pier__sockaddr local;
 	int err;
 
 	if (!ibid)
@@ -190,8 +192,9 @@ int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 	err = listen_bound(id, backlog);
 	if (err)
 		return pier__cma_result(err);
-	pier__sockaddr_set_port((union pier__sockaddr *)&ibid->route.addr,
-				port_of(id));
+	local = pier__cma_local(id);
+	pier__sockaddr_set_port(&local, port_of(id));
+	pier__cma_set_local(id, &local);
 	id->state = CMA_LISTENING;
 	return 0;
 }

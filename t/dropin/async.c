@@ -312,26 +312,55 @@ static void each_event_of_a_type_is_taken(void)
 	OK(verbspair_close(&pair));
 }
 
-/* Also if one object has several. */
-static void events_are_taken_in_their_order(void)
+/* Those of the queue pairs of @order are taken as they came. */
+static void drain_in_order(const int *order, int n)
 {
-	static const int order[] = { 0, 0, 1, 0, 1 };
 	struct ibv_async_event event;
 	struct ibv_qp *qp;
 	int i;
 
-	if (!verbspair_open(&pair))
-		return;
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < n; i++) {
 		qp = pair.qp[order[i]];
 		IS(move(qp, IBV_QPS_SQD, IBV_QP_EN_SQD_ASYNC_NOTIFY), 0);
 		IS(move(qp, IBV_QPS_RTS, 0), 0);
 	}
-	for (i = 0; i < 5; i++) {
+	for (i = 0; i < n; i++) {
 		event = expect(IBV_EVENT_SQ_DRAINED);
 		OK(event.element.qp == pair.qp[order[i]]);
 		ibv_ack_async_event(&event);
 	}
+	OK(!is_readable(0));
+}
+
+/* Also if one object has several, or many. */
+static void events_are_taken_in_their_order(void)
+{
+	static const int few[] = { 0, 0, 1, 0, 1 };
+	static const int many[] = { 0, 0, 0, 0, 1, 0, 0, 1, 0, 0, 0, 0, 1, 0 };
+
+	if (!verbspair_open(&pair))
+		return;
+	drain_in_order(few, 5);
+	drain_in_order(many, 14);
+	drain_in_order(few, 5);
+	OK(verbspair_close(&pair));
+}
+
+/* An object may end with many, too. */
+static void many_events_end_with_their_object(void)
+{
+	int i;
+
+	if (!verbspair_open(&pair))
+		return;
+	for (i = 0; i < 20; i++) {
+		IS(move(pair.qp[0], IBV_QPS_SQD, IBV_QP_EN_SQD_ASYNC_NOTIFY),
+		   0);
+		IS(move(pair.qp[0], IBV_QPS_RTS, 0), 0);
+	}
+	IS(ibv_destroy_qp(pair.qp[0]), 0);
+	pair.qp[0] = NULL;
+	OK(!is_readable(0));
 	OK(verbspair_close(&pair));
 }
 
@@ -393,6 +422,7 @@ int main(void)
 	TEST(a_send_queue_is_drained);
 	TEST(each_event_of_a_type_is_taken);
 	TEST(events_are_taken_in_their_order);
+	TEST(many_events_end_with_their_object);
 	TEST(a_queue_pair_ends_when_its_events_are_acknowledged);
 	TEST(an_event_ends_with_its_object);
 	return tap_done();

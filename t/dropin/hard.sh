@@ -94,8 +94,21 @@ what_pier_faults_has_wrong_is_reported()
 	    ibv_devinfo -d soft_lo && says "$tmp/err" "loss=0 to 100"
 }
 
+what_pier_roce_peers_has_wrong_is_reported()
+{
+	for peers in 10.0.0.0/33 fd00::1/129 host 10.0.0.1/ 10.0.0.1,; do
+		status 1 env PIER_ROCE_PEERS="$peers" "$pier" run -- \
+		    ibv_devinfo -d soft_lo &&
+		    says "$tmp/err" "PIER_ROCE_PEERS=$peers: addresses" ||
+			return
+	done
+	status 0 env PIER_ROCE_PEERS=::/0,10.0.0.0/8,10.9.0.1 "$pier" run -- \
+	    ibv_devinfo -d soft_lo
+}
+
 run a_program_whose_peer_is_killed_ends
 run fifty_processes_run_at_once
 run that_all_ports_are_taken_is_reported
 run what_pier_faults_has_wrong_is_reported
+run what_pier_roce_peers_has_wrong_is_reported
 tap_done

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -284,8 +286,8 @@ static void destroy_id(void)
 	rdma_destroy_event_channel(channel);
 }
 
-/* A queue pair, to one of a RoCE device.  Returns whether it receives. */
-static bool connect_to_roce(void)
+/* A queue pair, to @qpn of that host.  Returns whether it receives. */
+static bool connect_to(uint32_t qpn, uint8_t host)
 {
 	struct ibv_qp_init_attr init = {
 		.send_cq = cq, .recv_cq = cq,
@@ -295,7 +297,7 @@ static bool connect_to_roce(void)
 	};
 	struct ibv_qp_attr attr = {
 		.qp_state = IBV_QPS_INIT, .port_num = 1,
-		.path_mtu = IBV_MTU_1024, .dest_qp_num = 17,
+		.path_mtu = IBV_MTU_1024, .dest_qp_num = qpn,
 		.ah_attr = { .is_global = 1, .port_num = 1 },
 	};
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
@@ -306,7 +308,7 @@ static bool connect_to_roce(void)
 	IS(ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX |
 				    IBV_QP_PORT | IBV_QP_ACCESS_FLAGS), 0);
 	IS(ibv_query_gid(context, 1, 0, &attr.ah_attr.grh.dgid), 0);
-	attr.ah_attr.grh.dgid.raw[15]++;	/* another host's */
+	attr.ah_attr.grh.dgid.raw[15] = host;
 	attr.qp_state = IBV_QPS_RTR;
 	err = ibv_modify_qp(qp, &attr, IBV_QP_STATE | IBV_QP_AV |
 				       IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
@@ -316,23 +318,44 @@ static bool connect_to_roce(void)
 	return !err;
 }
 
-/* librdmacm opens a device once, and never closes it. */
-static void rdma_cm_shares_the_context_of_the_program(void)
+/* librdmacm, which never closes a device, has it, too. */
+static void queue_pairs_end_with_the_context_of_the_program(void)
 {
-	struct ibv_context *other;
+	static struct ibv_qp *qp;
 
 	if (!open_device(DEVICE))
 		return;
 	bind_id();
-	OK(id->verbs == context);
-	other = open_by_name(DEVICE);
-	OK(other && other != context);
-	IS(ibv_close_device(other), 0);
-	close_device();
+	OK(id->verbs != context);
+	qp = qp_new();
+	receive_by(qp);
+	OK(!is_free());
+	IS(ibv_close_device(context), 0);
+	OK(is_free());
 	if (open_device(DEVICE))
-		OK(id->verbs == context);
+		OK(id->verbs != context);
 	close_device();
 	destroy_id();
+}
+
+static void objects_of_another_context_are_refused(void)
+{
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 1, .max_recv_wr = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+
+	if (!open_device(DEVICE))
+		return;
+	bind_id();
+	init.send_cq = cq;
+	init.recv_cq = cq;
+	OK(!ibv_create_qp(id->pd, &init));
+	IS(errno, EINVAL);
+	IS(rdma_create_qp(id, pd, &init), -1);
+	IS(errno, EINVAL);
+	destroy_id();
+	close_device();
 }
 
 /* The listener has taken it before. */
@@ -343,13 +366,26 @@ static void a_listener_and_a_queue_pair_of_the_program_share_it(void)
 	bind_id();
 	IS(rdma_listen(id, 1), 0);
 	OK(!is_free());
-	OK(connect_to_roce());
+	OK(connect_to(17, 2));
 	destroy_id();
+	close_device();
+}
+
+/* It looks like that of a soft device. */
+static void any_number_is_that_of_an_adapter_if_its_address_is_named(void)
+{
+	if (!open_device(DEVICE))
+		return;
+	OK(connect_to(0x923456, 2));
+	OK(is_free());
+	OK(connect_to(0x923456, 129));
+	OK(!is_free());
 	close_device();
 }
 
 int main(void)
 {
+	setenv("PIER_ROCE_PEERS", "fd00::1,10.79.0.128/25", 1);
 	if (!netns_enter())
 		return tap_skip_all("no network namespace can be made");
 	TEST(a_queue_pair_of_datagrams_takes_it_when_it_can_receive);
@@ -358,7 +394,9 @@ int main(void)
 	TEST(a_group_and_a_queue_pair_share_it);
 	TEST(nothing_fails_if_it_is_taken);
 	TEST(it_is_not_taken_on_lo);
-	TEST(rdma_cm_shares_the_context_of_the_program);
+	TEST(any_number_is_that_of_an_adapter_if_its_address_is_named);
+	TEST(queue_pairs_end_with_the_context_of_the_program);
+	TEST(objects_of_another_context_are_refused);
 	TEST(a_listener_and_a_queue_pair_of_the_program_share_it);
 	return tap_done();
 }

@@ -9,6 +9,7 @@
 #include "t/lib/tap.h"
 
 /* Datagrams between two UD QPs, in virtual time. */
+#define PORT (SOFT_QPN_PORT_MIN + 9)	/* that QPNs can carry */
 #define SECOND UINT64_C(1000000000)
 #define MTU 1024
 #define QKEY 0x1234567u
@@ -43,7 +44,7 @@ static struct soft_qp *ud_qp(struct softpair_end *end)
 
 static void open_pair(const char *ip_a, const char *ip_b)
 {
-	struct softpair_opts opts = { .ip = { ip_a, ip_b } };
+	struct softpair_opts opts = { .ip = { ip_a, ip_b }, .port = PORT };
 
 	pair = softpair_open(&opts, 1);
 	a = &pair->end[0];
@@ -297,7 +298,7 @@ static void a_group_has_two_ports_but_on_lo(void)
 	close_pair();
 }
 
-/* What has a QPN of a RoCE device, not what has one of a soft device. */
+/* Not a soft device, whose QPN carries the port that it sends from. */
 static void a_roce_device_reaches_a_group_at_its_port(void)
 {
 	struct in6_addr soft_group;
@@ -312,12 +313,17 @@ static void a_roce_device_reaches_a_group_at_its_port(void)
 	way.dst = vnet_addr(io).ip;
 	IS(pier__soft_group_attach(to, &way.dst), 0);
 	qpn = from->qpn;
-	from->qpn = qpn | SOFT_QPN_TOP;
+	from->qpn = pier__soft_qpn_of(PORT, 1);
 	IS(send_one(100), 0);
 	OK(softpair_idle(pair));
 	IS(softpair_poll(b), 0);
 	IS(b->ep->counters->duplicates, 1);
 	from->qpn = qpn & ~SOFT_QPN_TOP;
+	IS(send_one(100), 0);
+	check_arrival(100);
+	b->wcs = 0;
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	from->qpn = pier__soft_qpn_of(PORT + 1, 1);
 	IS(send_one(100), 0);
 	check_arrival(100);
 	IS(b->ep->counters->duplicates, 1);

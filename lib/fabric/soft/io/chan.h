@@ -153,6 +153,7 @@ struct soft_chan {
 
 	/* The helper's. */
 	struct pier__list link;
+	void (*port_event)(struct pier__chan *chan);	/* or NULL */
 	uint64_t id;			/* never 0, never used again */
 	uint64_t check_at;		/* PIER__NEVER: not checking */
 	unsigned int calls_seen;

@@ -18,6 +18,7 @@
 #define EVENTS 32
 #define SHM_EVENT (UINT64_C(1) << 63)	/* with a channel's id */
 #define DUMP_EVENT (UINT64_C(1) << 62)	/* of dump.h */
+#define PORT_EVENT (UINT64_C(1) << 61)	/* with a channel's id */
 
 /*
  * @life serialises the first channel's start and the last one's end.  @lock
@@ -114,6 +115,9 @@ static void unwatch_fds(const struct soft_chan *chan)
 		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
 			  chan->shm->control_fd, NULL);
 	}
+	if (chan->port_event)
+		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
+			  chan->chan.fdev->event_fd, NULL);
 	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
 		if (chan->extra[i].io)
 			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
@@ -320,6 +324,25 @@ static uint64_t check_all(uint64_t now)
 	return next;
 }
 
+/* What the epoll set has reported with @data. */
+static void on_report(uint64_t data, uint64_t now)
+{
+	struct soft_chan *chan = find(data & ~(SHM_EVENT | PORT_EVENT));
+
+	if (!data)
+		take_recalls(now);
+	else if (data == DUMP_EVENT)
+		dump_all();
+	else if (!chan)
+		return;			/* destroyed meanwhile */
+	else if (data & SHM_EVENT)
+		run_shm(chan);
+	else if (data & PORT_EVENT)
+		chan->port_event(&chan->chan);
+	else
+		on_event(chan, now);
+}
+
 static void *helper_main(void *arg)
 {
 	struct epoll_event ev[EVENTS];
@@ -335,19 +358,8 @@ static void *helper_main(void *arg)
 		if (helper.stop)
 			break;
 		now = pier__now();
-		for (i = 0; i < n; i++) {
-			struct soft_chan *chan = find(ev[i].data.u64 &
-						      ~SHM_EVENT);
-
-			if (!ev[i].data.u64)
-				take_recalls(now);
-			else if (ev[i].data.u64 == DUMP_EVENT)
-				dump_all();
-			else if (chan && ev[i].data.u64 & SHM_EVENT)
-				run_shm(chan);
-			else if (chan)	/* else destroyed meanwhile */
-				on_event(chan, now);
-		}
+		for (i = 0; i < n; i++)
+			on_report(ev[i].data.u64, now);
 		next = check_all(now);
 		helper_unlock();
 	}
@@ -501,6 +513,27 @@ int pier__soft_helper_add(struct soft_chan *chan)
 	wake();
 out_unlock:
 	pthread_mutex_unlock(&helper.life);
+	return err;
+}
+
+int pier__soft_helper_watch_port(struct soft_chan *chan,
+				 void (*fn)(struct pier__chan *chan))
+{
+	struct epoll_event ev = {
+		.events = EPOLLIN,
+		.data.u64 = chan->id | PORT_EVENT,
+	};
+	int err = 0;
+
+	helper_lock();
+	if (epoll_ctl(helper.epoll_fd, EPOLL_CTL_ADD,
+		      chan->chan.fdev->event_fd, &ev))
+		err = pier__fail(-errno, "%s: cannot watch its port: %s",
+				 chan->chan.fdev->port.name,
+				 pier_strerror(errno));
+	else
+		chan->port_event = fn;
+	helper_unlock();
 	return err;
 }
 

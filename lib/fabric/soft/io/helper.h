@@ -37,4 +37,12 @@ void pier__soft_helper_watch(struct soft_chan *chan);
 void pier__soft_helper_unwatch(struct soft_chan *chan, int fd);
 void pier__soft_helper_rewatch(struct soft_chan *chan);
 
+/*
+ * Call @fn when @chan's device may have events, until @chan's end.  It takes
+ * them all, and is called with the helper's lock, but not the endpoint.
+ * Errors: those of epoll_ctl(2).
+ */
+int pier__soft_helper_watch_port(struct soft_chan *chan,
+				 void (*fn)(struct pier__chan *chan));
+
 #endif

@@ -106,8 +106,12 @@ void pier__soft_group_receive(struct soft_ep *ep, const struct soft_packet *in,
 	struct pier__list *pos, *tmp;
 	bool any = false;
 
-	/* A soft device has sent it to the port of groups, too. */
-	if (rx->dst.port == ROCE_UDP_PORT && in->hdr.src_qpn & SOFT_QPN_TOP) {
+	/*
+	 * A soft device has sent it to the port of groups, too.  QPNs of
+	 * adapters may have the top bit, but carry no port.
+	 */
+	if (rx->dst.port == ROCE_UDP_PORT && in->hdr.src_qpn & SOFT_QPN_TOP &&
+	    rx->src.port == pier__soft_qpn_port(in->hdr.src_qpn)) {
 		pier__soft_add(ep->counters, SOFT_COUNTER(duplicates), 1);
 		return;
 	}
