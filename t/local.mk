@@ -288,6 +288,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_direct.t \
 	%D%/soft/shm_faults.t \
 	%D%/soft/shm_hostile.t \
+	%D%/soft/shm_joined.t \
 	%D%/soft/shm_killed.t \
 	%D%/soft/shm_limits.t \
 	%D%/soft/shm_lives.t \
