@@ -129,6 +129,26 @@ static void put_packet(struct fuzz_in *in)
 	put(SOFT_RECORD_PACKET, world.bytes, len);
 }
 
+/* Several packets as one, with bytes behind those of the input. */
+static void put_joined(struct fuzz_in *in)
+{
+	uint32_t flags = fuzz_take(in, 1);
+	uint32_t n = flags & RAW ? fuzz_take(in, 2) :
+				   (1 + fuzz_take(in, 1)) * world.mtu;
+	struct world_packet packet = world_packet(&world, in);
+	uint32_t len = packet.len < 4 ? 0 : packet.len - 4, all = len + n;
+	uint8_t *to;
+
+	if (all > SOFT_RING_RECORD_MAX)
+		all = SOFT_RING_RECORD_MAX;
+	to = pier__soft_ring_reserve(&out, all, 0);
+	if (!to)
+		return;
+	memset(to + len, 0, all - len);
+	memcpy(to, world.bytes, len);
+	pier__soft_ring_put(&out, SOFT_RECORD_JOINED, all);
+}
+
 /* Of data that are somewhere in this process, or nowhere. */
 static void put_offer(struct fuzz_in *in)
 {
@@ -292,7 +312,7 @@ static void sleep_or_wake(struct fuzz_in *in)
 
 static void (*const steps[])(struct fuzz_in *in) = {
 	put_hello, put_offer, put_ask, put_given, put_head, put_word, put_word,
-	put_bytes, sleep_or_wake, put_packet, put_packet, put_packet,
+	put_bytes, sleep_or_wake, put_packet, put_packet, put_joined,
 };
 
 #define STEPS (sizeof(steps) / sizeof(*steps))
