@@ -23,6 +23,10 @@
 struct ibv_context *pier__dropin_cm_open(struct ibv_device *dev);
 void pier__dropin_cm_close(struct ibv_context *context);
 
+/* As of those without pier__soft_, but of soft devices alone. */
+struct ibv_device **pier__soft_ibv_get_device_list(int *num_devices);
+void pier__soft_ibv_free_device_list(struct ibv_device **list);
+
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);
 

@@ -44,6 +44,11 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_sysfs.c \
 	%D%/ibv_text.c \
 	%D%/ibv_wr.c \
+	%D%/real/calls.h \
+	%D%/real/forward.c \
+	%D%/real/load.c \
+	%D%/real/names.h \
+	%D%/real/real.h \
 	%D%/socket.c \
 	# end, sorted
 

@@ -70,7 +70,7 @@ err_free:
  */
 static void open_all(void)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list = pier__soft_ibv_get_device_list(NULL);
 	size_t i;
 
 	opener = getpid();
@@ -79,7 +79,7 @@ static void open_all(void)
 	for (i = 0; list && list[i]; i++)
 		device_open(list[i]);
 	if (list)
-		ibv_free_device_list(list);
+		pier__soft_ibv_free_device_list(list);
 }
 
 /*
