@@ -78,6 +78,11 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_listen.c \
 	%D%/cma/cma_param.c \
 	%D%/cma/cma_qp.c \
+	%D%/cma/cma_real.h \
+	%D%/cma/cma_real_calls.h \
+	%D%/cma/cma_real_channel.c \
+	%D%/cma/cma_real_id.c \
+	%D%/cma/cma_real_load.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
 	%D%/rsocket/rs.h \

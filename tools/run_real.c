@@ -10,6 +10,7 @@
 /* Devices beside the soft ones. */
 
 #define REAL_ENV "PIER_REAL_VERBS"	/* as dropin/real/real.h has it */
+#define REAL_CM_ENV "PIER_REAL_CM"	/* and cma/cma_real.h */
 
 static char **names;
 
@@ -50,14 +51,13 @@ static int take_names(void)
 	return names ? count : 0;
 }
 
-/* The file that @call is in, as a whole path; NULL: not known. */
-static char *file_of(void **(*call)(int *count))
+/* The file of @library that has @name, as a whole path; NULL: not known. */
+static char *file_of(void *library, const char *name)
 {
+	void *at = dlsym(library, name);
 	Dl_info info;
-	void *at;
 
-	memcpy(&at, &call, sizeof(at));
-	return dladdr(at, &info) && info.dli_fname ?
+	return at && dladdr(at, &info) && info.dli_fname ?
 		realpath(info.dli_fname, NULL) : NULL;
 }
 
@@ -73,26 +73,40 @@ static int is_in(const char *path, const char *dir)
 	       !strchr(path + len + 1, '/');
 }
 
+static int forget(void)
+{
+	return unsetenv(REAL_ENV) || unsetenv(REAL_CM_ENV);
+}
+
+/* The file of librdmacm, which may be missing. */
+static int set_cm(void)
+{
+	void *library = dlopen(RUN_CM_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+	char *path = library ? file_of(library, "rdma_create_id") : NULL;
+	int err = path ? setenv(REAL_CM_ENV, path, 1) : unsetenv(REAL_CM_ENV);
+
+	free(path);
+	return err;
+}
+
 /* What the one of @path has; that of pier has no names of its own. */
 static int take(const char *path, const char *dir)
 {
 	if (is_in(path, dir))
 		return 0;
-	return take_names() ? setenv(REAL_ENV, path, 1) : unsetenv(REAL_ENV);
+	return take_names() ? setenv(REAL_ENV, path, 1) || set_cm() : forget();
 }
 
 int tool_run_real(const char *dir, int only_soft)
 {
-	void *library;
+	void *library = only_soft ? NULL :
+				    dlopen(RUN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
 	char *path;
 	int err = 0;
 
-	if (only_soft)
-		return unsetenv(REAL_ENV);
-	library = dlopen(RUN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
-	if (!library)
-		return unsetenv(REAL_ENV);
-	path = find_all(library) ? file_of(verbs.list) : NULL;
+	if (!library || !find_all(library))
+		return forget();
+	path = file_of(library, "ibv_get_device_list");
 	if (path)
 		err = take(path, dir);
 	free(path);

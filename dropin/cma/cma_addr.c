@@ -9,6 +9,7 @@
 
 #include "core/roce.h"
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 #define HOP_LIMIT 64
 #define EXACTLY 2		/* of the selectors of a path record */
@@ -63,6 +64,12 @@ int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
 	if (!ibid || !addr || !pier__sockaddr_len(addr) ||
 	    id->state != CMA_IDLE)
 		return pier__cma_result(-EINVAL);
+	if (pier__cma_real_bind(id, addr))
+		return -1;
+	if (id->real) {
+		id->state = CMA_BOUND;
+		return 0;
+	}
 	if (!pier__sockaddr_is_any(addr)) {
 		device = pier__cma_device_at(addr);
 		if (!device)
@@ -144,6 +151,12 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 		return pier__cma_result(-EINVAL);
 	if (!src && id->state == CMA_BOUND)
 		src = &ibid->route.addr.src_addr;
+	if (!id->real && !id->device && pier__cma_real_bind_to(id, src, dst))
+		return -1;
+	if (id->real) {
+		id->state = CMA_ADDR_RESOLVED;
+		return pier__cma_real_resolve_addr(id, dst, timeout_ms);
+	}
 	pier__cma_unreserve(id);
 	err = resolve(id, src, dst, timeout_ms);
 	if (err)
@@ -184,6 +197,10 @@ int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
 	(void)timeout_ms;	/* it is known */
 	if (!ibid || id->state != CMA_ADDR_RESOLVED)
 		return pier__cma_result(-EINVAL);
+	if (id->real) {
+		id->state = CMA_ROUTE_RESOLVED;
+		return pier__cma_real_resolve_route(id, timeout_ms);
+	}
 	ibid->route.path_rec = path_new(id);
 	if (!ibid->route.path_rec)
 		return pier__cma_result(-ENOMEM);

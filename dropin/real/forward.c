@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "dropin/cm.h"
 #define DROPIN_REAL_NAMES
 #include "dropin/real/real.h"
 
@@ -20,13 +21,12 @@ static const struct dropin_real *loaded(void)
 	return pier__dropin_real_loaded;
 }
 
-/* errno is that of the thread in both C libraries. */
-static void enter(void)
+void pier__dropin_real_enter(void)
 {
 	*loaded()->error() = errno;
 }
 
-static void leave(void)
+void pier__dropin_real_leave(void)
 {
 	errno = *loaded()->error();
 }
@@ -41,9 +41,9 @@ type name parameters \
 \
 	if (!IS_REAL(device)) \
 		return pier__soft_##name arguments; \
-	enter(); \
+	pier__dropin_real_enter(); \
 	value = loaded()->name arguments; \
-	leave(); \
+	pier__dropin_real_leave(); \
 	return value; \
 }
 
@@ -204,8 +204,8 @@ struct ibv_context *ibv_import_device(int fd)
 
 	if (!real)
 		return pier__soft_ibv_import_device(fd);
-	enter();
+	pier__dropin_real_enter();
 	ret = real->ibv_import_device(fd);
-	leave();
+	pier__dropin_real_leave();
 	return ret;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "dropin/cm.h"
 #include "dropin/real/real.h"
 
 /* In ibv_private.c: what stands for a call that it does not have. */
@@ -64,6 +65,23 @@ static void look_at_devices(void)
 	}
 }
 
+static Lmid_t space;
+
+static void *open_in(Lmid_t where, const char *path)
+{
+	void *library = dlmopen(where, path, RTLD_NOW | RTLD_LOCAL);
+
+	if (!library)
+		pier__log(PIER_LOG_CRITICAL, "verbs", "no devices but soft "
+			  "ones: %s", dlerror());
+	return library;
+}
+
+void *pier__dropin_real_load(const char *path)
+{
+	return pier__dropin_real() ? open_in(space, path) : NULL;
+}
+
 static void load(void)
 {
 	const char *path = secure_getenv(DROPIN_REAL_ENV);
@@ -71,18 +89,21 @@ static void load(void)
 
 	if (!path || !*path)
 		return;
-	library = dlmopen(LM_ID_NEWLM, path, RTLD_NOW | RTLD_LOCAL);
-	if (!library) {
-		pier__log(PIER_LOG_CRITICAL, "verbs", "no devices but soft "
-			  "ones: %s", dlerror());
+	library = open_in(LM_ID_NEWLM, path);
+	if (!library || dlinfo(library, RTLD_DI_LMID, &space))
 		return;
-	}
 	find_calls(library);
 	look_at_devices();
 	pier__dropin_real_loaded = &real;
 }
 
 #else
+
+void *pier__dropin_real_load(const char *path)
+{
+	(void)path;
+	return NULL;
+}
 
 /* Without namespaces: one C library has all names. */
 static void load(void)
@@ -93,6 +114,14 @@ static void load(void)
 }
 
 #endif
+
+bool pier__dropin_real_find(void *library, const char *name, void *ret)
+{
+	void *call = dlsym(library, name);
+
+	memcpy(ret, &call, sizeof(call));
+	return call;
+}
 
 const struct dropin_real *pier__dropin_real(void)
 {

@@ -8,6 +8,7 @@
 . "$top/t/lib/dropin.sh"
 need ibverbs-utils ibv_devices ibv_rc_pingpong
 need perftest ib_send_bw
+need rdmacm-utils rping rdma_server rdma_client rstream
 
 # What they print is in files; pairs have the status of both.
 cat >"$tmp/all" <<'END'
@@ -45,6 +46,52 @@ for device in rxe0 soft_lo; do
 	    -n 20 -c -e
 	pair bytes.$device "$2" ib_send_bw -d $device -x "$gid" -n 20
 done
+
+# packets - that rxe0 has sent
+packets()
+{
+	cat /sys/class/infiniband/rxe0/ports/1/hw_counters/sent_pkts
+}
+
+# served COMMAND... - in the background, with a port of rdma_cm
+served()
+{
+	timeout 60 "$@" >server 2>&1 &
+	server=$!
+	until grep -q "$(printf ':%04X ' "$3")" /proc/net/udp /proc/net/udp6; do
+		kill -0 $server || break
+		sleep 0.1
+	done
+}
+
+# client NAME ADDRESS COMMAND... - "yes" if its bytes go by rxe0
+client()
+{
+	name=$1 address=$2 before=$(packets)
+	shift 2
+	timeout 60 "$@" "$address" >"$name.client" 2>&1
+	echo "$? $(test "$(packets)" -gt "$before" && echo yes)" >"$name"
+}
+
+served rping -p "$2" -s -P
+client any.rxe0 10.9.0.1 rping -p "$2" -c -C 5 -V -a
+client any.soft_lo 127.0.0.1 rping -p "$2" -c -C 5 -V -a
+kill $server
+wait $server
+served rdma_server -p "$2"
+client waits 10.9.0.1 rdma_client -p "$2" -s
+wait $server
+served rstream -p "$2" -T v -S 1000 -C 20
+client stream 10.9.0.1 rstream -p "$2" -T v -S 1000 -C 20 -s
+wait $server
+timeout 60 rping -p "$2" -s -a 10.9.0.1 -C 5 >server 2>&1 &
+server=$!
+until rdma resource show cm_id | grep -q "LISTEN.*:$2 "; do
+	kill -0 $server || break
+	sleep 0.1
+done
+client one 10.9.0.1 rping -p "$2" -c -C 5 -V -a
+wait $server
 END
 next_port
 "$pier" run --json -- sh "$tmp/all" "$tmp" "$port" >"$tmp/json" 2>"$tmp/err"
@@ -99,6 +146,35 @@ bytes_are_measured()
 	    says "$tmp/bytes.$device.client" "65536"
 }
 
+# went NAME YES
+went()
+{
+	[ "$(cat "$tmp/$1")" = "0 $2" ] || {
+		cat "$tmp/$1" "$tmp/$1.client"
+		return 1
+	}
+}
+
+one_listener_has_both_kinds()
+{
+	went any.rxe0 yes && went any.soft_lo ""
+}
+
+an_address_of_a_real_device_is_its_own()
+{
+	went one yes
+}
+
+calls_wait_for_their_end()
+{
+	went waits yes
+}
+
+streams_are_verified()
+{
+	went stream yes
+}
+
 run real_devices_come_first
 run only_soft_ones_are_listed
 run json_has_both
@@ -107,4 +183,8 @@ for device in rxe0 soft_lo; do
 	run a_pingpong_succeeds "on $device"
 	run bytes_are_measured "on $device"
 done
+run one_listener_has_both_kinds
+run an_address_of_a_real_device_is_its_own
+run calls_wait_for_their_end
+run streams_are_verified
 tap_done
