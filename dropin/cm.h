@@ -32,6 +32,21 @@ void pier__dropin_cm_watch(struct ibv_context *context,
 /* Was the interface of @context removed?  As of the last event. */
 bool pier__dropin_is_removed(struct ibv_context *context);
 
+/* As of those without pier__soft_, but of soft devices alone. */
+struct ibv_device **pier__soft_ibv_get_device_list(int *num_devices);
+void pier__soft_ibv_free_device_list(struct ibv_device **list);
+
+/*
+ * The host's libraries (dropin/real/real.h).  load() loads the file @path
+ * beside the host's libibverbs; NULL: there is none, or it has failed, which is
+ * logged.  find() sets @ret, a pointer to a call, if @library has it.  Calls
+ * are made between enter() and leave(), so that errno is that of the thread.
+ */
+void *pier__dropin_real_load(const char *path);
+bool pier__dropin_real_find(void *library, const char *name, void *ret);
+void pier__dropin_real_enter(void);
+void pier__dropin_real_leave(void);
+
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);
 

@@ -274,5 +274,9 @@ void pier__dropin_no_events(struct dropin_cq *cq);
 
 /* ibv_device.c: the contexts and the lists that use @device. */
 void pier__dropin_device_put(struct dropin_device *device);
+/* Is @device one of this library, and not of the real one (real/real.h)? */
+bool pier__dropin_is_soft(const struct ibv_device *device);
+
+#include "dropin/real/names.h"
 
 #endif

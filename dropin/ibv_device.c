@@ -6,12 +6,29 @@
 #include <stdlib.h>
 
 #include "dropin/dropin.h"
+#include "dropin/real/real.h"
 #include "fabric/soft/soft.h"
 
 void pier__dropin_device_put(struct dropin_device *device)
 {
 	if (atomic_fetch_sub(&device->refs, 1) == 1)
 		free(device);
+}
+
+/*
+ * The library of real devices has NULL in this member, which verbs calls never
+ * used.
+ */
+static struct ibv_context *is_soft(struct ibv_device *device, int fd)
+{
+	(void)device;
+	(void)fd;
+	return NULL;
+}
+
+bool pier__dropin_is_soft(const struct ibv_device *device)
+{
+	return device->_ops._dummy1 == is_soft;
 }
 
 /* Names and paths are those that a device of the kernel would have. */
@@ -26,6 +43,7 @@ static struct ibv_device *device_new(const struct pier__port *port,
 	device->port = *port;
 	atomic_init(&device->refs, 1);
 	dev = &device->dev;
+	dev->_ops._dummy1 = is_soft;
 	dev->node_type = IBV_NODE_CA;
 	dev->transport_type = IBV_TRANSPORT_IB;
 	snprintf(dev->name, sizeof(dev->name), "%s", port->name);
@@ -37,41 +55,49 @@ static struct ibv_device *device_new(const struct pier__port *port,
 	return dev;
 }
 
-/* Returns how many of @ports are in @list then; fewer: out of memory. */
-static size_t fill(const struct pier__ports *ports, struct ibv_device **list)
+/*
+ * A real device keeps its name and its number.  Returns how many of @ports are
+ * in @list then; below 0: out of memory.
+ */
+static int fill(const struct pier__ports *ports, struct ibv_device **list)
 {
-	size_t i;
+	size_t first, i;
+	int count = 0;
 
+	pier__dropin_real();
+	first = pier__dropin_real_next();
 	for (i = 0; i < ports->count; i++) {
-		list[i] = device_new(&ports->port[i], i);
-		if (!list[i])
-			break;
+		if (pier__dropin_real_has(ports->port[i].name))
+			continue;
+		list[count] = device_new(&ports->port[i], first + i);
+		if (!list[count++])
+			return -1;
 	}
-	return i;
+	return count;
 }
 
 struct ibv_device **ibv_get_device_list(int *num_devices)
 {
 	struct pier__ports ports = { 0 };
 	struct ibv_device **list = NULL;
-	size_t count = ports.count;
-	int err;
+	int count = 0, err;
 
 	if (num_devices)
 		*num_devices = 0;
 	err = pier__soft_dev.list(&ports);
 	if (!err)
 		list = calloc(ports.count + 1, sizeof(struct ibv_device *));
-	if (list && fill(&ports, list) < ports.count) {
+	if (list)
+		count = fill(&ports, list);
+	if (count < 0) {
 		ibv_free_device_list(list);
 		list = NULL;
 	}
-	count = ports.count;
 	free(ports.port);
 	if (!list)
 		return pier__dropin_null(err ? err : -ENOMEM);
 	if (num_devices)
-		*num_devices = (int)count;
+		*num_devices = count;
 	return list;
 }
 

@@ -45,6 +45,11 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_sysfs.c \
 	%D%/ibv_text.c \
 	%D%/ibv_wr.c \
+	%D%/real/calls.h \
+	%D%/real/forward.c \
+	%D%/real/load.c \
+	%D%/real/names.h \
+	%D%/real/real.h \
 	%D%/socket.c \
 	# end, sorted
 
@@ -75,6 +80,11 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_name.c \
 	%D%/cma/cma_param.c \
 	%D%/cma/cma_qp.c \
+	%D%/cma/cma_real.h \
+	%D%/cma/cma_real_calls.h \
+	%D%/cma/cma_real_channel.c \
+	%D%/cma/cma_real_id.c \
+	%D%/cma/cma_real_load.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
 	%D%/cma/cma_watch.c \

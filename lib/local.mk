@@ -130,6 +130,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/rc/timer_heap.c \
 	%D%/fabric/soft/rc/timer_heap.h \
 	%D%/fabric/soft/rc/tx.c \
+	%D%/fabric/soft/rc/tx.h \
 	%D%/fabric/soft/rc/ud.c \
 	%D%/fabric/soft/rc/ud_group.c \
 	%D%/fabric/soft/rc/window.c \

@@ -339,11 +339,13 @@ dist_check_SCRIPTS += \
 	%D%/dropin/qemu.sh \
 	%D%/dropin/qperf.sh \
 	%D%/dropin/rdmacm.sh \
+	%D%/dropin/real.sh \
 	%D%/dropin/rpma.sh \
 	%D%/dropin/rsocket.sh \
 	%D%/dropin/run.sh \
 	%D%/dropin/rxe.sh \
 	%D%/dropin/rxe_apps.sh \
+	%D%/dropin/rxe_beside.sh \
 	%D%/dropin/symbols.sh \
 	%D%/dropin/ucx.sh \
 	%D%/manual/jobs.sh \
@@ -890,6 +892,9 @@ EXTRA_DIST += \
 	%D%/doca/letter.c \
 	%D%/doca/names-2.0 \
 	%D%/doca/names-3.3 \
+	%D%/dropin/beside.c \
+	%D%/dropin/fake_verbs.c \
+	%D%/dropin/fake_verbs.h \
 	%D%/dropin/qmp.py \
 	%D%/dropin/rpma.c \
 	%D%/lib/alone.sh \

@@ -77,6 +77,8 @@ bin_PROGRAMS += %D%/pier
 	%D%/run_elf.h \
 	%D%/run_env.c \
 	%D%/run_env.h \
+	%D%/run_real.c \
+	%D%/run_real.h \
 	%D%/run_report.c \
 	%D%/run_report.h \
 	%D%/run_stats.c \

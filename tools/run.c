@@ -42,6 +42,8 @@ static const struct pier_option options[] = {
 	  .help = "write its packets to FILE, for Wireshark",
 	  .type = PIER_OPTION_STRING, .min = 1, .max = 4095,
 	  .value = &env.pcap },
+	{ .long_name = "only-soft", .help = "leave out devices of the host",
+	  .type = PIER_OPTION_FLAG, .value = &env.only_soft },
 	{ .long_name = "stats", .help = "print its counters at its end",
 	  .type = PIER_OPTION_FLAG, .value = &report.stats },
 	{ .long_name = "json",

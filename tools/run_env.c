@@ -9,6 +9,7 @@
 #include <pier/error.h>
 
 #include "run_env.h"
+#include "run_real.h"
 #include "run_report.h"
 #include "tool.h"
 
@@ -72,7 +73,8 @@ int tool_run_env(const char *dir, const struct run_env *env)
 
 	if (!err && env->pcap)
 		err = set_capture(env->pcap);
-	if (!err && set_libraries(dir)) {
+	if (!err && (tool_run_real(dir, env->only_soft) ||
+		     set_libraries(dir))) {
 		tool_message("pier run: out of memory");
 		err = 1;
 	}

@@ -8,6 +8,7 @@
 struct run_env {
 	struct tool_faults faults;
 	const char *pcap;
+	int only_soft;
 };
 
 /*

@@ -8,6 +8,7 @@
 #include <pier/dev.h>
 #include <pier/error.h>
 
+#include "run_real.h"
 #include "run_report.h"
 #include "run_stats.h"
 #include "tool.h"
@@ -68,18 +69,39 @@ static int run(const char *path, char *argv[], int quiet, int *ret_status)
 	return pid < 0 ? -errno : await(pid, &set, ret_status);
 }
 
+static json_t *real_devices(void)
+{
+	const char *const *name = tool_run_real_names();
+	json_t *names = json_array();
+
+	while (*name)
+		tool_json_append(names, tool_json_text(*name++));
+	return names;
+}
+
+/* A soft device of that name is not among those of the program. */
+static int is_real(const char *name)
+{
+	const char *const *real = tool_run_real_names();
+
+	while (*real && strcmp(*real, name))
+		real++;
+	return *real != NULL;
+}
+
 /* The names of what the program finds. */
 static json_t *devices(void)
 {
 	struct pier_devlist *list;
-	json_t *names = json_array();
+	json_t *names = real_devices();
 
 	if (pier_devlist_create(&list))
 		return names;
 	for (size_t i = 0; i < pier_devlist_count(list); i++) {
 		const struct pier_devinfo *info = pier_devlist_get(list, i);
 
-		if (!strcmp(pier_devinfo_kind(info), "soft"))
+		if (!strcmp(pier_devinfo_kind(info), "soft") &&
+		    !is_real(pier_devinfo_name(info)))
 			tool_json_append(names, tool_json_text(
 					 pier_devinfo_name(info)));
 	}
@@ -94,6 +116,16 @@ int tool_run_exec(const char *path, char *argv[])
 	return errno == ENOENT ? RUN_NOT_FOUND : RUN_NOT_RUN;
 }
 
+/* Their library counts nothing for this. */
+static void print_real(void)
+{
+	const char *const *name = tool_run_real_names();
+
+	for (; *name; name++)
+		tool_message("pier run: %s is a device of the host, without "
+			     "counters here", *name);
+}
+
 static void print_json(const char *path, char *argv[], const char *library,
 		       int status, int number, json_t *stats)
 {
@@ -105,6 +137,7 @@ static void print_json(const char *path, char *argv[], const char *library,
 	tool_json_set(root, "arguments", words);
 	tool_json_set_name(root, "library", library);
 	tool_json_set(root, "devices", devices());
+	tool_json_set(root, "real_devices", real_devices());
 	tool_json_set(root, "exit_status", json_integer(status));
 	tool_json_set(root, "signal", json_integer(number));
 	if (stats)
@@ -134,8 +167,10 @@ int tool_run_report(const char *path, char *argv[],
 		print_json(path, argv, report->library, status, number, stats);
 		return status;
 	}
-	if (stats)
+	if (stats) {
 		tool_run_stats_print(stats);
+		print_real();
+	}
 	json_decref(stats);
 	return status;
 }

@@ -40,14 +40,18 @@ struct cma_device {
 };
 
 struct cma_channel {
-	struct rdma_event_channel channel;	/* first; fd is an eventfd */
-						/* that is readable with any */
-						/* event */
+	struct rdma_event_channel channel;	/* first; fd is @ready, or an */
+						/* epoll set: cma_real.h */
+	int ready;			/* owned: an eventfd that is readable */
+					/* with any event */
+	struct rdma_event_channel *_Atomic real;	/* owned, or NULL */
 	struct pier__list events;	/* to be taken */
 };
 
 struct cma_event {
 	struct rdma_cm_event event;	/* first */
+	struct rdma_cm_event *real;	/* what it stands for, or NULL: */
+					/* cma_real.h */
 	struct pier__list link;		/* of the channel's events */
 	struct cma_id *owner;		/* that it is for */
 	struct pier__cm_listener *held;	/* of a request */
@@ -77,8 +81,16 @@ struct cma_listener {
 	uint8_t gid[16];		/* its address */
 };
 
+#define CMA_OPTIONS 4		/* of RDMA_OPTION_ID, from 0 */
+
 struct cma_id {
 	struct rdma_cm_id id;		/* first */
+	struct rdma_cm_id *real;	/* owned: what it stands for */
+					/* (cma_real.h), or NULL */
+	struct {
+		int value;
+		size_t len;		/* 0: it was not set */
+	} options[CMA_OPTIONS];
 	struct cma_device *device;	/* NULL: none yet */
 	struct pier__cm_id *conn;	/* owned, or NULL */
 	struct cma_id *listener;	/* of a request that is not taken; */

@@ -11,6 +11,7 @@
 
 #include "core/roce.h"
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 #define HOP_LIMIT 64
 #define EXACTLY 2		/* of the selectors of a path record */
@@ -84,6 +85,12 @@ int rdma_bind_addr(struct rdma_cm_id *ibid, struct sockaddr *addr)
 		return pier__cma_result(err);
 	pier__cma_ip(addr, &ip);
 	id->ib = addr->sa_family == AF_IB;
+	if (!id->ib && pier__cma_real_bind(id, addr))
+		return -1;
+	if (id->real) {
+		id->state = CMA_BOUND;
+		return 0;
+	}
 	return pier__cma_result(bind_to(id, &ip));
 }
 
@@ -164,6 +171,14 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 		from = pier__cma_local(id);
 	pier__cma_ip(dst, &to);
 	id->ib = dst->sa_family == AF_IB;
+	if (!id->ib && !id->real && !id->device &&
+	    pier__cma_real_bind_to(id, from.sa.sa_family != AF_UNSPEC ?
+				   &from.sa : NULL, &to.sa))
+		return -1;
+	if (id->real) {
+		id->state = CMA_ADDR_RESOLVED;
+		return pier__cma_real_resolve_addr(id, dst, timeout_ms);
+	}
 	pier__cma_unreserve(id);
 	err = resolve(id, &from, &to, timeout_ms);
 	if (err)
@@ -205,6 +220,10 @@ int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
 	(void)timeout_ms;	/* it is known */
 	if (!ibid || id->state != CMA_ADDR_RESOLVED)
 		return pier__cma_result(-EINVAL);
+	if (id->real) {
+		id->state = CMA_ROUTE_RESOLVED;
+		return pier__cma_real_resolve_route(id, timeout_ms);
+	}
 	ibid->route.path_rec = path_new(id);
 	if (!ibid->route.path_rec)
 		return pier__cma_result(-ENOMEM);

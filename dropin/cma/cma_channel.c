@@ -8,6 +8,7 @@
 
 #include "core/clock.h"
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 pthread_mutex_t pier__cma_lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -28,12 +29,21 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 	if (!channel)
 		return NULL;
 	pier__list_init(&channel->events);
-	channel->channel.fd = eventfd(0, EFD_CLOEXEC);
-	if (channel->channel.fd < 0) {
-		free(channel);
-		return NULL;
-	}
+	channel->ready = eventfd(0, EFD_CLOEXEC);
+	if (channel->ready < 0)
+		goto err_free;
+	channel->channel.fd = pier__cma_real() ?
+				      pier__cma_real_fd(channel->ready) :
+				      channel->ready;
+	if (channel->channel.fd < 0)
+		goto err_close;
 	return &channel->channel;
+
+err_close:
+	close(channel->ready);
+err_free:
+	free(channel);
+	return NULL;
 }
 
 /* Its ids were destroyed before, and their events with them. */
@@ -41,6 +51,9 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 {
 	if (!channel)
 		return;
+	pier__cma_real_channel_free(channel_of(channel));
+	if (channel->fd != channel_of(channel)->ready)
+		close(channel_of(channel)->ready);
 	close(channel->fd);
 	free(channel_of(channel));
 }
@@ -49,7 +62,7 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 static void add(struct cma_channel *channel, struct cma_event *event)
 {
 	if (pier__list_empty(&channel->events))
-		eventfd_write(channel->channel.fd, 1);
+		eventfd_write(channel->ready, 1);
 	pier__list_add(&channel->events, &event->link);
 }
 
@@ -59,7 +72,7 @@ static void take_out(struct cma_channel *channel, struct cma_event *event)
 
 	pier__list_del(&event->link);
 	if (pier__list_empty(&channel->events))
-		eventfd_read(channel->channel.fd, &count);
+		eventfd_read(channel->ready, &count);
 }
 
 static bool is_request(const struct cma_event *event)

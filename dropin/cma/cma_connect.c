@@ -3,6 +3,7 @@
 #include <errno.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 int rdma_connect(struct rdma_cm_id *ibid, struct rdma_conn_param *conn_param)
 {
@@ -10,6 +11,8 @@ int rdma_connect(struct rdma_cm_id *ibid, struct rdma_conn_param *conn_param)
 	struct pier__cm_param param;
 	int err;
 
+	if (ibid && id->real)
+		return pier__cma_real_connect(id, conn_param);
 	if (!ibid || id->state != CMA_ROUTE_RESOLVED || !id->conn)
 		return pier__cma_result(-EINVAL);
 	err = pier__cma_param(id, conn_param, pier__cma_is_datagram(id) ?
@@ -51,6 +54,8 @@ int rdma_accept(struct rdma_cm_id *ibid, struct rdma_conn_param *conn_param)
 	struct pier__cm_param param;
 	int err;
 
+	if (ibid && id->real)
+		return pier__cma_real_accept(id, conn_param);
 	if (!ibid || id->state != CMA_REQUESTED)
 		return pier__cma_result(-EINVAL);
 	err = pier__cma_param(id, conn_param, pier__cma_is_datagram(id) ?
@@ -71,6 +76,9 @@ int rdma_reject(struct rdma_cm_id *ibid, const void *private_data,
 	struct cma_id *id = cma_of(ibid);
 	int err;
 
+	if (ibid && id->real)
+		return pier__cma_real_reject(id, private_data,
+					     private_data_len);
 	if (!ibid || id->state != CMA_REQUESTED)
 		return pier__cma_result(-EINVAL);
 	err = pier__dropin_cm_calls()->reject(id->conn, private_data,
@@ -85,6 +93,8 @@ int rdma_establish(struct rdma_cm_id *ibid)
 {
 	struct cma_id *id = cma_of(ibid);
 
+	if (ibid && id->real)
+		return pier__cma_real_establish(id);
 	if (!ibid || ibid->qp || id->state != CMA_CONNECTING || !id->conn)
 		return pier__cma_result(-EINVAL);
 	return pier__cma_result(pier__dropin_cm_calls()->establish(id->conn));
@@ -95,6 +105,8 @@ int rdma_disconnect(struct rdma_cm_id *ibid)
 	struct cma_id *id = cma_of(ibid);
 	int err;
 
+	if (ibid && id->real)
+		return pier__cma_real_disconnect(id);
 	if (!ibid || id->state != CMA_CONNECTING || !id->conn)
 		return pier__cma_result(-EINVAL);
 	pier__cma_qp_fail(id);
@@ -107,6 +119,8 @@ int rdma_disconnect(struct rdma_cm_id *ibid)
 /* Soft devices find out by themselves that the peer has sent something. */
 int rdma_notify(struct rdma_cm_id *id, enum ibv_event_type event)
 {
+	if (id && cma_of(id)->real)
+		return pier__cma_real_notify(cma_of(id), event);
 	if (!id || event != IBV_EVENT_COMM_EST)
 		return pier__cma_result(-EINVAL);
 	return 0;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 static pthread_mutex_t opening = PTHREAD_MUTEX_INITIALIZER;
 static struct pier__list devices = { &devices, &devices };
@@ -71,7 +72,7 @@ err_free:
  */
 static void open_all(void)
 {
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_device **list = pier__soft_ibv_get_device_list(NULL);
 	size_t i;
 
 	opener = getpid();
@@ -80,7 +81,7 @@ static void open_all(void)
 	for (i = 0; list && list[i]; i++)
 		device_open(list[i]);
 	if (list)
-		ibv_free_device_list(list);
+		pier__soft_ibv_free_device_list(list);
 }
 
 /*
@@ -166,27 +167,41 @@ void pier__cma_use(struct cma_id *id, struct cma_device *device)
 	id->id.port_num = 1;
 }
 
+static size_t length(struct pier__list *all)
+{
+	struct pier__list *pos, *tmp;
+	size_t count = 0;
+
+	PIER__LIST_EACH(pos, tmp, all)
+		count++;
+	return count;
+}
+
 struct ibv_context **rdma_get_devices(int *num_devices)
 {
 	struct pier__list *all, *pos, *tmp;
-	struct ibv_context **list;
+	struct ibv_context **list, **more;
 	size_t n = 0;
 
 	if (num_devices)
 		*num_devices = 0;
-	if (pier__cma_devices(&all)) {
+	list = pier__cma_real_devices(&n);
+	if (pier__cma_devices(&all) && !n) {
+		free(list);
 		errno = ENODEV;
 		return NULL;
 	}
-	PIER__LIST_EACH(pos, tmp, all)
-		n++;
-	list = calloc(n + 1, sizeof(struct ibv_context *));
-	if (!list)
+	more = realloc(list, (n + length(all) + 1) *
+			     sizeof(struct ibv_context *));
+	if (!more) {
+		free(list);
 		return NULL;
-	n = 0;
+	}
+	list = more;
 	PIER__LIST_EACH(pos, tmp, all)
 		list[n++] = pier__container_of(pos, struct cma_device,
 					       link)->verbs;
+	list[n] = NULL;
 	if (num_devices)
 		*num_devices = (int)n;
 	return list;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 pthread_cond_t pier__cma_acked = PTHREAD_COND_INITIALIZER;
 
@@ -264,6 +265,16 @@ static void handle(struct cma_event *event)
 	}
 }
 
+static struct cma_event *next_of(struct rdma_event_channel *channel)
+{
+	struct cma_event *event = NULL;
+
+	if (!pier__cma_is_early(channel))
+		event = pier__cma_pop(channel);
+	return event ? event :
+		       pier__cma_real_take((struct cma_channel *)channel);
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *channel,
 		      struct rdma_cm_event **ret)
 {
@@ -271,11 +282,11 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 
 	if (!channel || !ret)
 		return pier__cma_result(-EINVAL);
-	while (pier__cma_is_early(channel) ||
-	       !(event = pier__cma_pop(channel)))
+	while (!(event = next_of(channel)))
 		if (pier__dropin_wait(channel->fd))
 			return -1;
-	handle(event);
+	if (!event->real)
+		handle(event);
 	*ret = &event->event;
 	return 0;
 }
@@ -286,6 +297,8 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 
 	if (!event)
 		return pier__cma_result(-EINVAL);
+	if (own->real)
+		pier__cma_real_ack(own);
 	pthread_mutex_lock(&pier__cma_lock);
 	own->owner->unacked--;
 	pthread_cond_broadcast(&pier__cma_acked);

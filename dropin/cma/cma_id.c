@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 #define ACK_TIMEOUT_MAX 31	/* code */
 
@@ -80,6 +81,8 @@ void pier__cma_id_free(struct cma_id *id)
 {
 	pier__cma_unwatch(id);
 	wait_for_acks(id);
+	if (id->real)
+		pier__cma_real_destroy(id);
 	pier__cma_unlisten(id);
 	pier__cma_leave_all(id);
 	pier__cma_unreserve(id);
@@ -125,11 +128,17 @@ int rdma_migrate_id(struct rdma_cm_id *ibid, struct rdma_event_channel *channel)
 		rdma_ack_cm_event(ibid->event);
 		ibid->event = NULL;
 	}
+	if (id->real && pier__cma_real_move(id, (struct cma_channel *)channel))
+		goto err_own;
 	pier__cma_move(id, channel);
 	id->own = (struct cma_channel *)own;
 	if (old)
 		rdma_destroy_event_channel(&old->channel);
 	return 0;
+
+err_own:
+	rdma_destroy_event_channel(own);
+	return -1;
 }
 
 static int option(struct cma_id *id, int name, const void *value, size_t len)
@@ -154,12 +163,28 @@ static int option(struct cma_id *id, int name, const void *value, size_t len)
 	}
 }
 
+/* For an address of a real device, which comes later. */
+static void keep_option(struct cma_id *id, int name, const void *value,
+			size_t len)
+{
+	memcpy(&id->options[name].value, value, len);
+	id->options[name].len = len;
+}
+
 int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 		    size_t optlen)
 {
+	int err;
+
 	if (!id || !optval)
 		return pier__cma_result(-EINVAL);
+	if (cma_of(id)->real)
+		return pier__cma_real_option(cma_of(id), level, optname,
+					     optval, optlen);
 	if (level != RDMA_OPTION_ID)
 		return pier__cma_result(-EOPNOTSUPP);
-	return pier__cma_result(option(cma_of(id), optname, optval, optlen));
+	err = option(cma_of(id), optname, optval, optlen);
+	if (!err)
+		keep_option(cma_of(id), optname, optval, optlen);
+	return pier__cma_result(err);
 }

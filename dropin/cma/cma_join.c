@@ -8,6 +8,7 @@
 #include <infiniband/ib.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 #define GROUP_QPN 0xffffff
 #define HOP_LIMIT 1
@@ -168,8 +169,11 @@ void pier__cma_joined(struct rdma_cm_event *event)
 int rdma_join_multicast(struct rdma_cm_id *id, struct sockaddr *addr,
 			void *context)
 {
-	int err = id ? join(cma_of(id), addr, true, context) : -EINVAL;
+	int err;
 
+	if (id && cma_of(id)->real)
+		return pier__cma_real_join(cma_of(id), addr, context);
+	err = id ? join(cma_of(id), addr, true, context) : -EINVAL;
 	return err ? pier__cma_result(err) : pier__cma_complete(cma_of(id));
 }
 
@@ -180,6 +184,8 @@ int rdma_join_multicast_ex(struct rdma_cm_id *id,
 			       RDMA_CM_JOIN_MC_ATTR_JOIN_FLAGS;
 	int err;
 
+	if (id && attr && cma_of(id)->real)
+		return pier__cma_real_join_ex(cma_of(id), attr, context);
 	if (!id || !attr || attr->comp_mask != known ||
 	    attr->join_flags >= RDMA_MC_JOIN_FLAG_RESERVED)
 		return pier__cma_result(-EINVAL);
@@ -193,6 +199,8 @@ int rdma_leave_multicast(struct rdma_cm_id *id, struct sockaddr *addr)
 	struct group *group;
 	union ibv_gid gid;
 
+	if (id && cma_of(id)->real)
+		return pier__cma_real_leave(cma_of(id), addr);
 	if (!id || gid_of(addr, &gid))
 		return pier__cma_result(-EINVAL);
 	pthread_mutex_lock(&lock);

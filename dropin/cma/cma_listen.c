@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 #define BACKLOG 1024		/* the most, and what 0 stands for */
 #define PORTS_TRIED 16		/* before a port is free on all devices */
@@ -189,12 +190,24 @@ int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 		return pier__cma_result(-EINVAL);
 	if (backlog <= 0 || backlog > BACKLOG)
 		backlog = BACKLOG;
+	if (id->real) {
+		if (pier__cma_real_listen(id, backlog))
+			return -1;
+		id->state = CMA_LISTENING;
+		return 0;
+	}
 	err = listen_bound(id, backlog);
 	if (err)
 		return pier__cma_result(err);
 	local = pier__cma_local(id);
 	pier__sockaddr_set_port(&local, port_of(id));
 	pier__cma_set_local(id, &local);
+	if (!id->ib && pier__sockaddr_is_any(&local.sa) &&
+	    pier__cma_real_listen_too(id, backlog)) {
+		err = -errno;
+		end_all(id);
+		return pier__cma_result(err);
+	}
 	id->state = CMA_LISTENING;
 	return 0;
 }

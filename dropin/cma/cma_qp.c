@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 static void to_init(struct ibv_qp_attr *attr, int *mask)
 {
@@ -96,6 +97,9 @@ int rdma_init_qp_attr(struct rdma_cm_id *id, struct ibv_qp_attr *qp_attr,
 
 	if (!id || !qp_attr || !qp_attr_mask)
 		return pier__cma_result(-EINVAL);
+	if (cma_of(id)->real)
+		return pier__cma_real_qp_attr(cma_of(id), qp_attr,
+					      qp_attr_mask);
 	return pier__cma_result(attributes(cma_of(id), qp_attr->qp_state,
 					   qp_attr, qp_attr_mask, &udp_port));
 }
@@ -163,10 +167,24 @@ static int qp_new(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 	return err ? err : pier__cma_qp_move(cma_of(id), IBV_QPS_RTS);
 }
 
+/* Completion queues are made here: they have @id as their context. */
+static int real_qp_new(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	int err = id->qp ? -EINVAL : cqs_new(id, attr);
+
+	if (!err && pier__cma_real_create_qp(cma_of(id), attr))
+		err = -errno;
+	if (err && !id->qp)
+		cqs_free(id);
+	return pier__cma_result(err);
+}
+
 int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
 {
 	int err;
 
+	if (id && attr && cma_of(id)->real)
+		return real_qp_new(id, attr);
 	if (!id || !attr || !id->verbs || id->qp ||
 	    attr->qp_type != id->qp_type)
 		return pier__cma_result(-EINVAL);
@@ -206,6 +224,10 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 
 void rdma_destroy_qp(struct rdma_cm_id *id)
 {
+	if (cma_of(id)->real) {
+		pier__cma_real_destroy_qp(cma_of(id));
+		return;
+	}
 	if (id->qp)
 		ibv_destroy_qp(id->qp);
 	id->qp = NULL;

@@ -5,10 +5,13 @@
 #include <rdma/rdma_verbs.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
 
 int rdma_create_srq(struct rdma_cm_id *id, struct ibv_pd *pd,
 		    struct ibv_srq_init_attr *attr)
 {
+	if (id && cma_of(id)->real)
+		return pier__cma_real_create_srq(cma_of(id), pd, attr);
 	if (!id || !id->verbs || id->srq || !attr)
 		return pier__cma_result(-EINVAL);
 	if (!pd)
@@ -46,6 +49,10 @@ int rdma_create_srq_ex(struct rdma_cm_id *id, struct ibv_srq_init_attr_ex *attr)
 
 void rdma_destroy_srq(struct rdma_cm_id *id)
 {
+	if (cma_of(id)->real) {
+		pier__cma_real_destroy_srq(cma_of(id));
+		return;
+	}
 	if (id->srq)
 		ibv_destroy_srq(id->srq);
 	id->srq = NULL;

@@ -43,6 +43,10 @@ struct dropin_names {
 /* Returns false: @path is no folder of soft devices, and @ret is not set. */
 bool pier__dropin_folder(const char *path, struct dropin_names *ret);
 
+/* Of folder.c: without memory, or if it is there, @name is not added. */
+void pier__dropin_names_add(struct dropin_names *names, const char *name,
+			    size_t len);
+
 /* Of files.c: the name of file @i below the folder of a device; NULL: none. */
 const char *pier__dropin_file_name(size_t i, bool *by_gid);
 

@@ -123,3 +123,9 @@ bool pier__dropin_folder(const char *path, struct dropin_names *ret)
 	*ret = names;
 	return true;
 }
+
+void pier__dropin_names_add(struct dropin_names *names, const char *name,
+			    size_t len)
+{
+	add(names, name, len);
+}

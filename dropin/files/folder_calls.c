@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "dropin/files/files.h"
+#include "dropin/real/real.h"
 
 #define OTHER "/"
 
@@ -85,6 +86,43 @@ static void drop(struct listing *listing)
 	free(listing);
 }
 
+/* What is there besides soft devices. */
+static void add_real(struct dropin_names *names, const char *path,
+		     opendir_call *open)
+{
+	static closedir_call *end;
+	static readdir_call *next;
+	const struct dirent *entry;
+	DIR *dir = open(path);
+
+	pier__dropin_next(&next, "readdir");
+	pier__dropin_next(&end, "closedir");
+	if (!dir)
+		return;
+	while ((entry = next(dir)))
+		if (entry->d_name[0] != '.')
+			pier__dropin_names_add(names, entry->d_name,
+					       strlen(entry->d_name));
+	end(dir);
+}
+
+/* The names of real devices come first. */
+static void join(struct dropin_names *names, const char *path,
+		 opendir_call *open)
+{
+	struct dropin_names all = { 0 };
+	size_t i;
+
+	if (!pier__dropin_real())
+		return;
+	add_real(&all, path, open);
+	for (i = 0; i < names->count; i++)
+		pier__dropin_names_add(&all, names->name[i],
+				       strlen(names->name[i]));
+	free(names->name);
+	*names = all;
+}
+
 DIR *opendir(const char *path)
 {
 	static opendir_call *call;
@@ -99,6 +137,7 @@ DIR *opendir(const char *path)
 		pier__dropin_file_close(&file);
 		return dir;
 	}
+	join(&names, path, call);
 	listing = calloc(1, sizeof(*listing));
 	dir = listing ? call(OTHER) : NULL;
 	if (!dir) {

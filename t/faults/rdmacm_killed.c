@@ -455,6 +455,11 @@ static void check_end(enum way way, const struct cm_tally *tally)
 		IS(pier_conn_error(conn), -PIER_ERETRY);
 		check_error_text(conn, "send: ");
 		IS(tally->retry, 1);
+	/* by shared memory: the end is seen before our hello is answered */
+	} else if (way != DRAINING && pier_conn_state(conn) == PIER_CONN_ERROR) {
+		IS(pier_conn_error(conn), -PIER_ERETRY);
+		check_error_text(conn, "hello: ");
+		IS(tally->retry, 0);
 	} else {
 		IS(pier_conn_state(conn), PIER_CONN_RESET);
 		IS(pier_conn_error(conn), 0);

@@ -10,6 +10,7 @@
 #include "core/roce.h"
 #include "fabric/soft/rc/qp.h"
 #include "fabric/soft/rc/qpn.h"
+#include "fabric/soft/rc/tx.h"
 
 #define RECEIVE_BATCHES 4	/* in one round */
 #define MANY_PACKETS 8

@@ -404,25 +404,6 @@ void pier__soft_ud_receive(struct soft_qp *qp, const struct soft_packet *in,
 void pier__soft_group_receive(struct soft_ep *ep, const struct soft_packet *in,
 			      const struct soft_rx *rx);
 
-/* tx.c: the batch of packets to send. */
-struct soft_tx *pier__soft_tx_next(struct soft_qp *qp,
-				   const struct soft_tx_note *note);
-/*
- * By shared memory, packets of one message are sent as one: with their data,
- * or, if it @may_pull, read by the peer.  How many of @n, of @len bytes.  @tx
- * is of as many.
- */
-uint32_t pier__soft_tx_packets(const struct soft_qp *qp, uint32_t n,
-			       uint32_t len, bool may_pull);
-void pier__soft_tx_several(const struct soft_qp *qp, struct soft_tx *tx,
-			   uint32_t packets);
-/* The header is complete; payload and iov are set. */
-void pier__soft_tx_commit(struct soft_qp *qp, struct soft_hdr *hdr);
-/* Send the batch.  Packets that the socket does not take are undone. */
-int pier__soft_tx_flush(struct soft_ep *ep);
-/* Send requests, and with @replies responses too. */
-int pier__soft_tx_run(struct soft_ep *ep, bool replies);
-
 /*
  * qp.c.  To ERR: the oldest request completes with @status, the rest flushes,
  * as does the current receive.  No effect in ERR.

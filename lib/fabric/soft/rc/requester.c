@@ -5,6 +5,7 @@
 
 #include "core/clock.h"
 #include "fabric/soft/rc/post_direct.h"
+#include "fabric/soft/rc/tx.h"
 #include "fabric/soft/rc/window.h"
 
 /*

@@ -567,8 +567,8 @@ static void resp_ahead(struct soft_qp *qp, const struct soft_packet *in,
 		       uint64_t seq)
 {
 	struct soft_resp *resp = &qp->resp;
-	bool held = !pier__soft_is_several(in) && qp->selective && in->hdr.selective &&
-		    pier__soft_early_hold(qp, in, seq);
+	bool held = !pier__soft_is_several(in) && qp->selective &&
+		    in->hdr.selective && pier__soft_early_hold(qp, in, seq);
 
 	if (!held)
 		pier__soft_count(qp, SOFT_COUNTER(out_of_order));

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/tx.h"
 
 /* Places in struct soft_tx_note. */
 #define NO_RES 0xff	/* an acknowledgement */

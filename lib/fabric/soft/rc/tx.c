@@ -5,7 +5,7 @@
 #include "core/landing.h"
 #include "core/probe.h"
 #include "core/roce.h"
-#include "fabric/soft/rc/qp.h"
+#include "fabric/soft/rc/tx.h"
 
 #define BATCHES 2	/* in one round */
 

@@ -22,7 +22,8 @@ struct hello {
 };
 
 _Static_assert(sizeof(struct hello) <= SOFT_RING_FIRST, "one cell");
-_Static_assert(SOFT_HDR_MAX + SOFT_JOIN_MAX <= SOFT_RING_RECORD_MAX, "a record");
+_Static_assert(SOFT_HDR_MAX + SOFT_JOIN_MAX <= SOFT_RING_RECORD_MAX,
+	       "one record");
 
 /*
  * What may be in flight: it fits into the ring, as a packet has more bytes in

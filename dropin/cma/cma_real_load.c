@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The host's librdmacm.so.1, and what its calls need around them. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "core/fail.h"
+#include "dropin/cma/cma_real.h"
+#include "dropin/cma/cma_real_calls.h"
+
+struct cma_real_calls pier__cma_real_calls;
+
+static bool loaded;
+
+#define FIND(name) \
+	complete &= pier__dropin_real_find(library, #name, \
+					   &pier__cma_real_calls.name);
+
+static void load(void)
+{
+	const char *path = secure_getenv("PIER_REAL_CM");
+	bool complete = true;
+	void *library;
+
+	if (!path || !*path)
+		return;
+	library = pier__dropin_real_load(path);
+	if (!library)
+		return;
+	CMA_REAL_CALLS(FIND)
+	loaded = complete;
+}
+
+bool pier__cma_real(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int err = errno;
+
+	pthread_once(&once, load);
+	errno = err;
+	return loaded;
+}
+
+/* What programs may set in an id, or its calls here. */
+void pier__cma_real_before(struct cma_id *id)
+{
+	struct rdma_cm_id *real = id->real;
+
+	real->qp = id->id.qp;
+	real->srq = id->id.srq;
+	real->pd = id->id.pd;
+	real->send_cq_channel = id->id.send_cq_channel;
+	real->send_cq = id->id.send_cq;
+	real->recv_cq_channel = id->id.recv_cq_channel;
+	real->recv_cq = id->id.recv_cq;
+	real->qp_type = id->id.qp_type;
+	pier__dropin_real_enter();
+}
+
+void pier__cma_real_show(struct cma_id *id)
+{
+	const struct rdma_cm_id *real = id->real;
+
+	id->id.verbs = real->verbs;
+	id->id.qp = real->qp;
+	id->id.route = real->route;
+	id->id.port_num = real->port_num;
+	id->id.send_cq_channel = real->send_cq_channel;
+	id->id.send_cq = real->send_cq;
+	id->id.recv_cq_channel = real->recv_cq_channel;
+	id->id.recv_cq = real->recv_cq;
+	id->id.srq = real->srq;
+	id->id.pd = real->pd;
+}
+
+int pier__cma_real_after(struct cma_id *id, int ret)
+{
+	pier__dropin_real_leave();
+	pier__cma_real_show(id);
+	return ret;
+}
+
+struct ibv_context **pier__cma_real_devices(size_t *ret_count)
+{
+	struct ibv_context **list, **copy = NULL;
+	int count = 0;
+
+	*ret_count = 0;
+	if (!pier__cma_real())
+		return NULL;
+	list = pier__cma_real_calls.rdma_get_devices(&count);
+	if (!list)
+		return NULL;
+	copy = calloc((size_t)count + 1, sizeof(struct ibv_context *));
+	if (copy)
+		memcpy(copy, list, (size_t)count * sizeof(*copy));
+	*ret_count = copy ? (size_t)count : 0;
+	pier__cma_real_calls.rdma_free_devices(list);
+	return copy;
+}

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#ifndef PIER_DROPIN_REAL_NAMES_H
+#define PIER_DROPIN_REAL_NAMES_H
+
+#include <infiniband/verbs.h>
+
+#include "dropin/real/calls.h"
+
+/*
+ * What the calls of soft devices are called within the library, but for
+ * real/forward.c: programs get the calls of the same names from there.
+ */
+#define PIER__SOFT_CALL(kind, type, name, parameters, arguments, device) \
+	type pier__soft_##name parameters;
+#define PIER__SOFT_VOID_CALL(name, parameters, arguments, device) \
+	void pier__soft_##name parameters;
+
+DROPIN_CALLS(PIER__SOFT_CALL)
+DROPIN_OTHER_CALLS(PIER__SOFT_CALL)
+DROPIN_VOID_CALLS(PIER__SOFT_VOID_CALL)
+DROPIN_OTHER_VOID_CALLS(PIER__SOFT_VOID_CALL)
+
+#ifndef DROPIN_REAL_NAMES
+#define ibv_ack_async_event pier__soft_ibv_ack_async_event
+#define ibv_ack_cq_events pier__soft_ibv_ack_cq_events
+#define ibv_alloc_pd pier__soft_ibv_alloc_pd
+#define ibv_attach_mcast pier__soft_ibv_attach_mcast
+#define ibv_close_device pier__soft_ibv_close_device
+#define ibv_create_ah pier__soft_ibv_create_ah
+#define ibv_create_ah_from_wc pier__soft_ibv_create_ah_from_wc
+#define ibv_create_comp_channel pier__soft_ibv_create_comp_channel
+#define ibv_create_cq pier__soft_ibv_create_cq
+#define ibv_create_qp pier__soft_ibv_create_qp
+#define ibv_create_srq pier__soft_ibv_create_srq
+#define ibv_dealloc_pd pier__soft_ibv_dealloc_pd
+#define ibv_dereg_mr pier__soft_ibv_dereg_mr
+#define ibv_destroy_ah pier__soft_ibv_destroy_ah
+#define ibv_destroy_comp_channel pier__soft_ibv_destroy_comp_channel
+#define ibv_destroy_cq pier__soft_ibv_destroy_cq
+#define ibv_destroy_qp pier__soft_ibv_destroy_qp
+#define ibv_destroy_srq pier__soft_ibv_destroy_srq
+#define ibv_detach_mcast pier__soft_ibv_detach_mcast
+#define ibv_dofork_range pier__soft_ibv_dofork_range
+#define ibv_dontfork_range pier__soft_ibv_dontfork_range
+#define ibv_fork_init pier__soft_ibv_fork_init
+#define ibv_free_device_list pier__soft_ibv_free_device_list
+#define ibv_get_async_event pier__soft_ibv_get_async_event
+#define ibv_get_cq_event pier__soft_ibv_get_cq_event
+#define ibv_get_device_guid pier__soft_ibv_get_device_guid
+#define ibv_get_device_index pier__soft_ibv_get_device_index
+#define ibv_get_device_list pier__soft_ibv_get_device_list
+#define ibv_get_device_name pier__soft_ibv_get_device_name
+#define ibv_get_pkey_index pier__soft_ibv_get_pkey_index
+#define ibv_import_device pier__soft_ibv_import_device
+#define ibv_import_dm pier__soft_ibv_import_dm
+#define ibv_import_mr pier__soft_ibv_import_mr
+#define ibv_import_pd pier__soft_ibv_import_pd
+#define ibv_init_ah_from_wc pier__soft_ibv_init_ah_from_wc
+#define ibv_is_fork_initialized pier__soft_ibv_is_fork_initialized
+#define ibv_modify_qp pier__soft_ibv_modify_qp
+#define ibv_modify_srq pier__soft_ibv_modify_srq
+#define ibv_open_device pier__soft_ibv_open_device
+#define ibv_qp_to_qp_ex pier__soft_ibv_qp_to_qp_ex
+#define ibv_query_device pier__soft_ibv_query_device
+#define ibv_query_ece pier__soft_ibv_query_ece
+#define ibv_query_gid pier__soft_ibv_query_gid
+#define _ibv_query_gid_ex pier__soft__ibv_query_gid_ex
+#define _ibv_query_gid_table pier__soft__ibv_query_gid_table
+#define ibv_query_gid_type pier__soft_ibv_query_gid_type
+#define ibv_query_pkey pier__soft_ibv_query_pkey
+#define ibv_query_port pier__soft_ibv_query_port
+#define ibv_query_qp pier__soft_ibv_query_qp
+#define ibv_query_qp_data_in_order pier__soft_ibv_query_qp_data_in_order
+#define ibv_query_srq pier__soft_ibv_query_srq
+#define ibv_reg_dmabuf_mr pier__soft_ibv_reg_dmabuf_mr
+#define ibv_reg_mr pier__soft_ibv_reg_mr
+#define ibv_reg_mr_iova pier__soft_ibv_reg_mr_iova
+#define ibv_reg_mr_iova2 pier__soft_ibv_reg_mr_iova2
+#define ibv_rereg_mr pier__soft_ibv_rereg_mr
+#define ibv_resize_cq pier__soft_ibv_resize_cq
+#define ibv_resolve_eth_l2_from_gid pier__soft_ibv_resolve_eth_l2_from_gid
+#define ibv_set_ece pier__soft_ibv_set_ece
+#define ibv_unimport_dm pier__soft_ibv_unimport_dm
+#define ibv_unimport_mr pier__soft_ibv_unimport_mr
+#define ibv_unimport_pd pier__soft_ibv_unimport_pd
+#endif
+
+#endif

@@ -1,0 +1,87 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-2-Clause
+#
+# Soft devices beside those of another libibverbs.so.1, which is fake_verbs.c.
+. "${0%/*}/../lib/tap.sh"
+. "$top/t/lib/dropin.sh"
+
+fake=$tmp/fake/libibverbs.so.1
+mkdir "$tmp/fake"
+"${CC:-cc}" -shared -fPIC -I "$top" -Wl,-soname,libibverbs.so.1 \
+    "$top/t/dropin/fake_verbs.c" -o "$fake" &&
+    "${CC:-cc}" -I "$top" "$top/t/dropin/beside.c" -libverbs \
+    -o "$tmp/beside" || skip_all "cc does not link with libibverbs"
+
+# beside FILE COMMAND... - with the devices of FILE
+beside()
+{
+	file=$1
+	shift
+	status 0 "$pier" run -- env PIER_REAL_VERBS="$file" "$@"
+}
+
+each_call_gets_to_the_library_of_its_device()
+{
+	beside "$fake" "$tmp/beside" || {
+		cat "$tmp/out"
+		return 1
+	}
+	says "$tmp/out" " calls"
+}
+
+real_devices_come_first()
+{
+	beside "$fake" "$tmp/beside" &&
+	    [ "$(sed -n 1,2p "$tmp/out" | tr '\n' ' ')" = \
+		"fake0 uverbs3 soft_lo uverbs7 " ]
+}
+
+# That of the soft device of this name is not there, and numbers differ.
+a_real_device_keeps_its_name_and_number()
+{
+	beside "$fake" "$tmp/beside" &&
+	    [ "$(grep -c '^soft_lo ' "$tmp/out")" = 1 ] || return
+	sed -n 's/^soft_.* uverbs//p' "$tmp/out" | tail -n +2 >"$tmp/numbers"
+	[ -s "$tmp/numbers" ] || skip "the host has no soft device but soft_lo"
+	while read -r number; do
+		[ "$number" -gt 7 ] || return
+	done <"$tmp/numbers"
+}
+
+a_library_that_cannot_be_loaded_is_reported()
+{
+	need ibverbs-utils ibv_devices
+	beside "$tmp/nosuch.so" ibv_devices &&
+	    says "$tmp/out" soft_lo &&
+	    says "$tmp/err" "no devices but soft ones" "$tmp/nosuch.so"
+}
+
+only_soft_is_without()
+{
+	status 0 env PIER_REAL_VERBS="$fake" "$pier" run --only-soft env &&
+	    ! grep PIER_REAL "$tmp/out"
+}
+
+# What the system's library has no devices for is not loaded.
+a_host_without_devices_has_soft_ones_alone()
+{
+	[ ! -e /sys/class/infiniband ] || skip "the host has such devices"
+	status 0 env PIER_REAL_VERBS="$fake" "$pier" run env &&
+	    ! grep PIER_REAL "$tmp/out"
+}
+
+# The outer one knows, the inner one has pier's library in its place.
+one_within_another_leaves_it()
+{
+	beside "$fake" "$pier" run -- env &&
+	    says "$tmp/out" "PIER_REAL_VERBS=$fake"
+}
+
+run each_call_gets_to_the_library_of_its_device
+run real_devices_come_first
+run a_real_device_keeps_its_name_and_number
+run a_library_that_cannot_be_loaded_is_reported
+run only_soft_is_without
+run a_host_without_devices_has_soft_ones_alone
+run one_within_another_leaves_it
+tap_done
