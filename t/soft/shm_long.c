@@ -143,12 +143,23 @@ static void one_that_ends_outside_writes_nothing(void)
 	shmpair_end(&it);
 }
 
+static uint32_t requests(const struct soft_qp *qp)
+{
+	uint32_t posted;
+
+	pier__soft_ep_enter(ep);
+	posted = qp->req.posted;
+	pier__soft_ep_leave(ep);
+	return posted;
+}
+
 /* As on the wire, those that are behind it wait. */
 static void one_that_has_begun_ends_before_the_queue_is_drained(void)
 {
 	struct ibv_qp_attr attr = { .qp_state = IBV_QPS_SQD };
 	long long limit = limit_from_now();
 	struct soft_qp *qp;
+	int i;
 
 	if (begin()) {
 		qp = shmpair_qp(&it.a);
@@ -159,6 +170,11 @@ static void one_that_has_begun_ends_before_the_queue_is_drained(void)
 		while (it.b.mem[LEN - 1] != it.a.mem[LEN - 1] &&
 		       peer_step(limit))
 			;
+		while (requests(qp) > 1 && peer_step(limit))
+			;
+		for (i = 0; i < 8; i++)
+			peer_step(limit);
+		IS(requests(qp), 1);
 		OK(peer_holds(&it.b, 0, LEN, 1, 0));
 		pier__soft_ep_enter(ep);
 		attr.qp_state = IBV_QPS_RTS;

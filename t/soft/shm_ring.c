@@ -171,6 +171,24 @@ static int taken(uint32_t at, uint32_t kind, uint32_t len)
 	return pier__soft_ring_take(&in, &record);
 }
 
+/* Of a long one that was not put, whose data look like heads. */
+static void data_that_were_given_up_are_no_heads(void)
+{
+	const uint32_t cells = 512;
+	uint64_t *head, i;
+
+	anew();
+	head = (uint64_t *)(pier__soft_ring_reserve(
+		&out, cells * SOFT_RING_CELL - 8, SPARE) - 8);
+	for (i = 1; i < cells; i++)
+		head[i * 8] = (i << 1 | 1) << 32 | SOFT_RECORD_PACKET << 24;
+	for (i = 0; i < cells && tap_holds(); i += 2) {
+		OK(put(100, (uint8_t)i));
+		OK(is_next(100, (uint8_t)i));
+		OK(!pier__soft_ring_ready(&in));
+	}
+}
+
 static void heads_that_break_the_rules_are_refused(void)
 {
 	const uint32_t last = SOFT_RING_CELLS - 1;
@@ -233,6 +251,7 @@ int main(void)
 	TEST(a_full_ring_takes_records_after_a_release);
 	TEST(records_of_all_lengths_go_round_and_round);
 	TEST(data_of_an_earlier_lap_are_no_heads);
+	TEST(data_that_were_given_up_are_no_heads);
 	TEST(heads_that_break_the_rules_are_refused);
 	TEST(a_reader_that_claims_too_much_gets_no_records);
 	TEST(random_bytes_are_taken_within_bounds);

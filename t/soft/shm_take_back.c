@@ -46,6 +46,7 @@ static bool put(const struct target *target)
 		.pieces = 1,
 		.rkey = target->rkey,
 		.length = target->len,
+		.rest = target->len,
 		.remote = target->addr,
 		.iov[0] = { a.mem, target->len },
 	};

@@ -246,6 +246,7 @@ static bool put_directly(const struct victim_target *target, uint32_t off)
 		.pieces = 1,
 		.rkey = target->rkey,
 		.length = PUT_LEN,
+		.rest = PUT_LEN,
 		.remote = target->addr + off,
 		.iov[0] = { me.mem + LEN - PUT_LEN, PUT_LEN },
 	};

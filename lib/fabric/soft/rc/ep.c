@@ -119,6 +119,14 @@ static bool is_from_peer(const struct soft_qp *qp, const struct soft_rx *rx)
 	       IN6_ARE_ADDR_EQUAL(&rx->dst.ip, &qp->src.ip);
 }
 
+/* Sends, writes, and results of reads. */
+static bool may_be_several(uint8_t opcode)
+{
+	return opcode < SOFT_READ_REQUEST || opcode == SOFT_SEND_LAST_INV ||
+	       opcode == SOFT_SEND_ONLY_INV ||
+	       pier__soft_is_read_response(opcode);
+}
+
 /* Is the packet valid for @qp?  Every check but that of the ICRC. */
 static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 		     const struct soft_rx *rx)
@@ -134,8 +142,7 @@ static bool qp_takes(const struct soft_qp *qp, const struct soft_hdr *hdr,
 	default:
 		return false;
 	}
-	if ((rx->pull || rx->joined) && hdr->opcode >= SOFT_READ_REQUEST &&
-	    !pier__soft_is_read_response(hdr->opcode))
+	if ((rx->pull || rx->joined) && !may_be_several(hdr->opcode))
 		return false;
 	return (hdr->opcode >> 5 == 0 || hdr->opcode == SOFT_CNP) &&
 	       pier__roce_pkey_is_default(hdr->pkey) && is_from_peer(qp, rx);

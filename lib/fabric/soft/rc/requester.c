@@ -226,8 +226,8 @@ static int put_payload(struct soft_qp *qp, struct soft_wqe *wqe,
 
 /*
  * How many packets of @wqe, a SEND or WRITE, are one from @seq on.  What is
- * sent again since a loss, or to find out whether the peer takes it, is single
- * packets.
+ * sent again since the peer reported a gap, or to find out whether it takes it,
+ * is single packets.
  */
 static uint32_t packets_at(const struct soft_qp *qp,
 			   const struct soft_wqe *wqe, uint64_t seq)

@@ -46,6 +46,23 @@ static bool fits(const struct soft_ring_out *out, uint32_t n)
 	return used <= SOFT_RING_CELLS && n <= SOFT_RING_CELLS - used;
 }
 
+/*
+ * The cells behind the first, of @n at @pos, have data, or nothing.  So what is
+ * not covered has a head of the round before, whose stamp is another one.
+ */
+static void cover(struct soft_ring_out *out, uint32_t pos, uint32_t n)
+{
+	uint32_t at = place(pos) + 1, end = at + n - 1;
+	uint64_t bits;
+
+	for (; at < end; at = (at | 63) + 1) {
+		bits = UINT64_MAX << at % 64;
+		if ((at | 63) >= end)
+			bits &= ~(UINT64_MAX << end % 64);
+		out->covered[at / 64] |= bits;
+	}
+}
+
 uint8_t *pier__soft_ring_reserve(struct soft_ring_out *out, uint32_t len,
 				 uint32_t spare)
 {
@@ -58,6 +75,8 @@ uint8_t *pier__soft_ring_reserve(struct soft_ring_out *out, uint32_t len,
 		if (!fits(out, all))
 			return NULL;
 	}
+	/* Who gives up may have written some. */
+	cover(out, out->pos + skip, n);
 	return out->own->cell[place(out->pos + skip)].data;
 }
 
@@ -92,33 +111,15 @@ static void put_head(struct soft_ring_out *out, uint64_t head, uint32_t n)
 	out->pos += n;
 }
 
-/*
- * The cells behind the first, of @n, have data, or nothing.  So what is not
- * covered has a head of the round before, whose stamp is another one.
- */
-static void cover(struct soft_ring_out *out, uint32_t n)
-{
-	uint32_t at = place(out->pos) + 1, end = at + n - 1;
-	uint64_t bits;
-
-	for (; at < end; at = (at | 63) + 1) {
-		bits = UINT64_MAX << at % 64;
-		if ((at | 63) >= end)
-			bits &= ~(UINT64_MAX << end % 64);
-		out->covered[at / 64] |= bits;
-	}
-}
-
 void pier__soft_ring_put(struct soft_ring_out *out, enum soft_record_kind kind,
 			 uint32_t len)
 {
 	uint32_t n = cells_of(len), skip = skipped(out->pos, n);
 
 	if (skip) {
-		cover(out, skip);
+		cover(out, out->pos, skip);
 		put_head(out, head_of(out->pos, SOFT_RECORD_SKIP, 0), skip);
 	}
-	cover(out, n);
 	put_head(out, head_of(out->pos, kind, len), n);
 }
 
