@@ -246,8 +246,9 @@ void pier__soft_link_hello(struct soft_link *link, const uint8_t *data,
 		return;
 	if (!hello.is_answer && !send_hello(link, qp, true))
 		return;
-	if (qp->io != &link->io)
-		pier__soft_count(qp, SOFT_COUNTER(shm_connected));
+	if (qp->io == &link->io)
+		return;
+	pier__soft_count(qp, SOFT_COUNTER(shm_connected));
 	qp->io = &link->io;
 	pier__soft_cwnd_fix(qp->cwnd, WINDOW);
 }
