@@ -80,14 +80,21 @@ void pier__cma_real_before(struct cma_id *id)
 	pier__dropin_real_enter();
 }
 
-void pier__cma_real_show(struct cma_id *id)
+void pier__cma_real_show_names(struct cma_id *id)
 {
 	const struct rdma_cm_id *real = id->real;
 
 	id->id.verbs = real->verbs;
-	id->id.qp = real->qp;
 	id->id.route = real->route;
 	id->id.port_num = real->port_num;
+}
+
+void pier__cma_real_show(struct cma_id *id)
+{
+	const struct rdma_cm_id *real = id->real;
+
+	pier__cma_real_show_names(id);
+	id->id.qp = real->qp;
 	id->id.send_cq_channel = real->send_cq_channel;
 	id->id.send_cq = real->send_cq;
 	id->id.recv_cq_channel = real->recv_cq_channel;
