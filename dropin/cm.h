@@ -46,6 +46,9 @@ void *pier__dropin_real_load(const char *path);
 bool pier__dropin_real_find(void *library, const char *name, void *ret);
 void pier__dropin_real_enter(void);
 void pier__dropin_real_leave(void);
+/* Log why the library of @path is not used. */
+void pier__dropin_real_refuse(const char *of, const char *path,
+			      const char *why);
 
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);

@@ -73,7 +73,7 @@ int tool_run_env(const char *dir, const struct run_env *env)
 
 	if (!err && env->pcap)
 		err = set_capture(env->pcap);
-	if (!err && (tool_run_real(dir, env->only_soft) ||
+	if (!err && (tool_run_real(env->only_soft) ||
 		     set_libraries(dir))) {
 		tool_message("pier run: out of memory");
 		err = 1;

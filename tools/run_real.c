@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dlfcn.h>
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,6 +10,7 @@
 
 #define REAL_ENV "PIER_REAL_VERBS"	/* as dropin/real/real.h has it */
 #define REAL_CM_ENV "PIER_REAL_CM"	/* and cma/cma_real.h */
+#define OF_PIER "pier__dropin_cm_calls"	/* only pier's libibverbs has it */
 
 static char **names;
 
@@ -61,16 +61,10 @@ static char *file_of(void *library, const char *name)
 		realpath(info.dli_fname, NULL) : NULL;
 }
 
-static int is_in(const char *path, const char *dir)
+/* Of this pier or another: outside of this folder, in a pier run. */
+static int is_of_pier(void *library)
 {
-	char whole[PATH_MAX];
-	size_t len;
-
-	if (!realpath(dir, whole))
-		return 0;
-	len = strlen(whole);
-	return !strncmp(path, whole, len) && path[len] == '/' &&
-	       !strchr(path + len + 1, '/');
+	return dlsym(library, OF_PIER) != NULL;
 }
 
 static int forget(void)
@@ -89,15 +83,13 @@ static int set_cm(void)
 	return err;
 }
 
-/* What the one of @path has; that of pier has no names of its own. */
-static int take(const char *path, const char *dir)
+/* What the one of @path has. */
+static int take(const char *path)
 {
-	if (is_in(path, dir))
-		return 0;
 	return take_names() ? setenv(REAL_ENV, path, 1) || set_cm() : forget();
 }
 
-int tool_run_real(const char *dir, int only_soft)
+int tool_run_real(int only_soft)
 {
 	void *library = only_soft ? NULL :
 				    dlopen(RUN_LIBRARY, RTLD_NOW | RTLD_LOCAL);
@@ -106,9 +98,11 @@ int tool_run_real(const char *dir, int only_soft)
 
 	if (!library || !find_all(library))
 		return forget();
+	if (is_of_pier(library))
+		return 0;
 	path = file_of(library, "ibv_get_device_list");
 	if (path)
-		err = take(path, dir);
+		err = take(path);
 	free(path);
 	return err;
 }

@@ -158,7 +158,7 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 	struct cma_id *id = cma_of(ibid);
 	int err;
 
-	if (!ibid || !dst || id->state > CMA_BOUND)
+	if (!ibid || !dst || (!id->real && id->state > CMA_BOUND))
 		return pier__cma_result(-EINVAL);
 	err = pier__cma_fits(id, dst);
 	if (!err && src)
@@ -176,7 +176,8 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 				   &from.sa : NULL, &to.sa))
 		return -1;
 	if (id->real) {
-		id->state = CMA_ADDR_RESOLVED;
+		if (id->state == CMA_IDLE)
+			id->state = CMA_BOUND;
 		return pier__cma_real_resolve_addr(id, dst, timeout_ms);
 	}
 	pier__cma_unreserve(id);
@@ -218,12 +219,10 @@ int rdma_resolve_route(struct rdma_cm_id *ibid, int timeout_ms)
 	struct cma_id *id = cma_of(ibid);
 
 	(void)timeout_ms;	/* it is known */
+	if (ibid && id->real)
+		return pier__cma_real_resolve_route(id, timeout_ms);
 	if (!ibid || id->state != CMA_ADDR_RESOLVED)
 		return pier__cma_result(-EINVAL);
-	if (id->real) {
-		id->state = CMA_ROUTE_RESOLVED;
-		return pier__cma_real_resolve_route(id, timeout_ms);
-	}
 	ibid->route.path_rec = path_new(id);
 	if (!ibid->route.path_rec)
 		return pier__cma_result(-ENOMEM);

@@ -55,5 +55,10 @@ void pier__cma_real_before(struct cma_id *id);
 int pier__cma_real_after(struct cma_id *id, int ret);
 /* The second part of after() alone. */
 void pier__cma_real_show(struct cma_id *id);
+/*
+ * What of that an event sets.  The rest is the program's, which may set it, or
+ * call for it in another thread, meanwhile.
+ */
+void pier__cma_real_show_names(struct cma_id *id);
 
 #endif

@@ -122,7 +122,7 @@ static bool fill(struct cma_event *ret, struct rdma_cm_event *real)
 	}
 	ret->owner = real->id->context;
 	ret->event.id = &ret->owner->id;
-	pier__cma_real_show(ret->owner);
+	pier__cma_real_show_names(ret->owner);
 	return true;
 }
 

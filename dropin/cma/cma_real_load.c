@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The host's librdmacm.so.1, and what its calls need around them. */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,6 +17,25 @@ static bool loaded;
 	complete &= pier__dropin_real_find(library, #name, \
 					   &pier__cma_real_calls.name);
 
+/* It may be there for verbs alone: without rdma_ucm, or the right to use it. */
+static bool works(const char *path)
+{
+	struct rdma_event_channel *channel;
+	char why[128];
+
+	pier__dropin_real_enter();
+	channel = pier__cma_real_calls.rdma_create_event_channel();
+	pier__dropin_real_leave();
+	if (!channel) {
+		snprintf(why, sizeof(why), "has no event channel: %s",
+			 strerror(errno));
+		pier__dropin_real_refuse("rdma_cm", path, why);
+		return false;
+	}
+	pier__cma_real_calls.rdma_destroy_event_channel(channel);
+	return true;
+}
+
 static void load(void)
 {
 	const char *path = secure_getenv("PIER_REAL_CM");
@@ -28,7 +48,10 @@ static void load(void)
 	if (!library)
 		return;
 	CMA_REAL_CALLS(FIND)
-	loaded = complete;
+	if (!complete)
+		pier__dropin_real_refuse("rdma_cm", path, "lacks calls: it is "
+					 "too old");
+	loaded = complete && works(path);
 }
 
 bool pier__cma_real(void)
@@ -57,14 +80,21 @@ void pier__cma_real_before(struct cma_id *id)
 	pier__dropin_real_enter();
 }
 
-void pier__cma_real_show(struct cma_id *id)
+void pier__cma_real_show_names(struct cma_id *id)
 {
 	const struct rdma_cm_id *real = id->real;
 
 	id->id.verbs = real->verbs;
-	id->id.qp = real->qp;
 	id->id.route = real->route;
 	id->id.port_num = real->port_num;
+}
+
+void pier__cma_real_show(struct cma_id *id)
+{
+	const struct rdma_cm_id *real = id->real;
+
+	pier__cma_real_show_names(id);
+	id->id.qp = real->qp;
 	id->id.send_cq_channel = real->send_cq_channel;
 	id->id.send_cq = real->send_cq;
 	id->id.recv_cq_channel = real->recv_cq_channel;

@@ -19,6 +19,13 @@ void pier__dropin_ignores(void);
 
 const struct dropin_real *pier__dropin_real_loaded;
 
+void pier__dropin_real_refuse(const char *of, const char *path,
+			      const char *why)
+{
+	pier__log(PIER_LOG_CRITICAL, of, "no devices but soft ones: %s %s",
+		  path, why);
+}
+
 static struct ibv_device **first_list;	/* kept: the names are in it */
 static size_t next_number;
 
@@ -82,6 +89,16 @@ void *pier__dropin_real_load(const char *path)
 	return pier__dropin_real() ? open_in(space, path) : NULL;
 }
 
+/* It would load itself again, and again. */
+static bool is_of_pier(void *library, const char *path)
+{
+	if (!dlsym(library, "pier__dropin_cm_calls"))
+		return false;
+	pier__dropin_real_refuse("verbs", path, "is pier's own, not the "
+				 "host's");
+	return true;
+}
+
 static void load(void)
 {
 	const char *path = secure_getenv(DROPIN_REAL_ENV);
@@ -90,7 +107,8 @@ static void load(void)
 	if (!path || !*path)
 		return;
 	library = open_in(LM_ID_NEWLM, path);
-	if (!library || dlinfo(library, RTLD_DI_LMID, &space))
+	if (!library || is_of_pier(library, path) ||
+	    dlinfo(library, RTLD_DI_LMID, &space))
 		return;
 	find_calls(library);
 	look_at_devices();

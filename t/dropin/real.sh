@@ -56,6 +56,22 @@ a_library_that_cannot_be_loaded_is_reported()
 	    says "$tmp/err" "no devices but soft ones" "$tmp/nosuch.so"
 }
 
+piers_own_library_is_refused()
+{
+	need ibverbs-utils ibv_devices
+	beside "$dropin" ibv_devices &&
+	    says "$tmp/out" soft_lo &&
+	    says "$tmp/err" "no devices but soft ones: $dropin is pier's own"
+}
+
+# Preloaded, as by an outer one of another installation.
+that_of_another_pier_has_no_real_devices()
+{
+	mkdir "$tmp/other" && cp "$dropin" "$tmp/other" || return
+	status 0 env LD_PRELOAD="$tmp/other/libibverbs.so.1" "$pier" run env &&
+	    ! grep PIER_REAL "$tmp/out"
+}
+
 only_soft_is_without()
 {
 	status 0 env PIER_REAL_VERBS="$fake" "$pier" run --only-soft env &&
@@ -81,6 +97,8 @@ run each_call_gets_to_the_library_of_its_device
 run real_devices_come_first
 run a_real_device_keeps_its_name_and_number
 run a_library_that_cannot_be_loaded_is_reported
+run piers_own_library_is_refused
+run that_of_another_pier_has_no_real_devices
 run only_soft_is_without
 run a_host_without_devices_has_soft_ones_alone
 run one_within_another_leaves_it
