@@ -2,6 +2,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -445,6 +446,14 @@ static void disconnect_from(struct pair *pair, enum way way,
 	pair_kill(pair);
 }
 
+/* May the path be shared memory?  By it an end is seen at once. */
+static bool may_be_shared(void)
+{
+	const char *mode = getenv("PIER_SHM");
+
+	return !mode || strcmp(mode, "off") != 0;
+}
+
 static void check_end(enum way way, const struct cm_tally *tally)
 {
 	const struct pier_conn *conn = me.peer.conn;
@@ -455,8 +464,9 @@ static void check_end(enum way way, const struct cm_tally *tally)
 		IS(pier_conn_error(conn), -PIER_ERETRY);
 		check_error_text(conn, "send: ");
 		IS(tally->retry, 1);
-	/* by shared memory: the end is seen before our hello is answered */
-	} else if (way != DRAINING && pier_conn_state(conn) == PIER_CONN_ERROR) {
+	/* the end is seen before our hello is answered */
+	} else if (way != DRAINING && may_be_shared() &&
+		   pier_conn_state(conn) == PIER_CONN_ERROR) {
 		IS(pier_conn_error(conn), -PIER_ERETRY);
 		check_error_text(conn, "hello: ");
 		IS(tally->retry, 0);
