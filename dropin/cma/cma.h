@@ -159,8 +159,9 @@ int pier__cma_device_to(const struct sockaddr *src, const struct sockaddr *dst,
 void pier__cma_use(struct cma_id *id, struct cma_device *device);
 
 /*
- * cma_watch.c.  @id, which has a device and an address, gets events when either
- * is removed; and no longer, which one that never had them may call, too.
+ * cma_watch.c.  @id gets events when its device or its address is removed, if
+ * it has a device; and no longer, which one that never had them may call, too.
+ * Neither is changed while it is watched: the helper reads them.
  */
 void pier__cma_watch(struct cma_id *id);
 void pier__cma_unwatch(struct cma_id *id);

@@ -61,13 +61,12 @@ static int bind_to(struct cma_id *id, union pier__sockaddr *addr)
 	if (device && !pier__sockaddr_is_loopback(&addr->sa))
 		pier__cma_use(id, device);
 	pier__cma_set_local(id, addr);
-	if (ibid->verbs)
-		pier__cma_watch(id);
 	/* Programs report it to their clients before they listen. */
 	if (!rdma_get_src_port(ibid)) {
 		pier__sockaddr_set_port(addr, reserve(id));
 		pier__cma_set_local(id, addr);
 	}
+	pier__cma_watch(id);
 	id->state = CMA_BOUND;
 	return 0;
 }
@@ -147,7 +146,6 @@ static int resolve(struct cma_id *id, const union pier__sockaddr *src,
 	if (err)
 		return err;
 	pier__cma_use(id, device);
-	pier__cma_watch(id);
 	return 0;
 }
 
@@ -170,6 +168,7 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 	else if (id->state == CMA_BOUND)
 		from = pier__cma_local(id);
 	pier__cma_ip(dst, &to);
+	pier__cma_unwatch(id);
 	id->ib = dst->sa_family == AF_IB;
 	if (!id->ib && !id->real && !id->device &&
 	    pier__cma_real_bind_to(id, from.sa.sa_family != AF_UNSPEC ?
@@ -182,6 +181,7 @@ int rdma_resolve_addr(struct rdma_cm_id *ibid, struct sockaddr *src,
 	}
 	pier__cma_unreserve(id);
 	err = resolve(id, &from, &to, timeout_ms);
+	pier__cma_watch(id);
 	if (err)
 		return report(id, RDMA_CM_EVENT_ADDR_ERROR, err);
 	id->state = CMA_ADDR_RESOLVED;

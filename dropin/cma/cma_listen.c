@@ -201,7 +201,9 @@ int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 		return pier__cma_result(err);
 	local = pier__cma_local(id);
 	pier__sockaddr_set_port(&local, port_of(id));
+	pier__cma_unwatch(id);
 	pier__cma_set_local(id, &local);
+	pier__cma_watch(id);
 	if (!id->ib && pier__sockaddr_is_any(&local.sa) &&
 	    pier__cma_real_listen_too(id, backlog)) {
 		err = -errno;

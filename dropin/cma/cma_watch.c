@@ -14,7 +14,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 void pier__cma_watch(struct cma_id *id)
 {
 	pthread_mutex_lock(&lock);
-	if (!id->watch.next)
+	if (id->id.verbs && !id->watch.next)
 		pier__list_add(&watched, &id->watch);
 	pthread_mutex_unlock(&lock);
 }
