@@ -48,7 +48,7 @@ void pier__dropin_real_enter(void);
 void pier__dropin_real_leave(void);
 /* Log why the library of @path is not used. */
 void pier__dropin_real_refuse(const char *of, const char *path,
-			      const char *why);
+			      const char *reason);
 
 /* The calls of connection management, but for next(). */
 const struct pier__fabric_cm *pier__dropin_cm_calls(void);

@@ -21,15 +21,15 @@ static bool loaded;
 static bool works(const char *path)
 {
 	struct rdma_event_channel *channel;
-	char why[128];
+	char reason[128];
 
 	pier__dropin_real_enter();
 	channel = pier__cma_real_calls.rdma_create_event_channel();
 	pier__dropin_real_leave();
 	if (!channel) {
-		snprintf(why, sizeof(why), "has no event channel: %s",
+		snprintf(reason, sizeof(reason), "has no event channel: %s",
 			 strerror(errno));
-		pier__dropin_real_refuse("rdma_cm", path, why);
+		pier__dropin_real_refuse("rdma_cm", path, reason);
 		return false;
 	}
 	pier__cma_real_calls.rdma_destroy_event_channel(channel);

@@ -20,10 +20,10 @@ void pier__dropin_ignores(void);
 const struct dropin_real *pier__dropin_real_loaded;
 
 void pier__dropin_real_refuse(const char *of, const char *path,
-			      const char *why)
+			      const char *reason)
 {
 	pier__log(PIER_LOG_CRITICAL, of, "no devices but soft ones: %s %s",
-		  path, why);
+		  path, reason);
 }
 
 static struct ibv_device **first_list;	/* kept: the names are in it */
