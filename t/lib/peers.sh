@@ -47,7 +47,7 @@ program()
 {
 	end=$1
 	shift
-	[ "$end" = "$kernel" ] || set -- "$pier" run -- "$@"
+	[ "$end" = "$kernel" ] || set -- "$pier" run --only-soft -- "$@"
 	case $end in
 	near)	words=$near_env ;;
 	*)	words=$far_env ;;
