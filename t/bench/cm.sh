@@ -8,7 +8,7 @@ targets=2 turns=5
 [ "${BENCH_DEVICE:=soft_lo}" = soft_lo ] || BENCH_UNSHARED=1
 export BENCH_DEVICE
 . "${0%/*}/pairs.sh"
-export PIER_SHM=auto		# as programs have it: rings are counted
+export PIER_SHM=auto		# so that rings are counted
 conns=4096
 
 run_cm()
