@@ -6,6 +6,7 @@
 #include "core/clock.h"
 #include "dev/dev_impl.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/io/helper.h"
 #include "t/lib/peer.h"
 #include "t/lib/tap.h"
 
@@ -83,11 +84,16 @@ static bool is_trusted(const struct peer *peer)
 	return ret;
 }
 
-/* Poll until the helper leaves it to b to acknowledge. */
+/*
+ * Poll until the helper leaves it to b to acknowledge.  It may watch b's socket,
+ * as b has waited for the connection, and then only a packet or this makes it
+ * look for calls.
+ */
 static bool be_trusted(void)
 {
 	uint64_t until = pier__now() + PATIENCE;
 
+	pier__soft_helper_check((struct soft_chan *)b.conn->queues->chan);
 	do {
 		pier_pe_progress(a.pe, 0);
 		pier_pe_progress(b.pe, 0);
