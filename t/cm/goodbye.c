@@ -85,9 +85,9 @@ static bool is_trusted(const struct peer *peer)
 }
 
 /*
- * Poll until the helper leaves it to b to acknowledge.  It may watch b's socket,
- * as b has waited for the connection, and then only a packet or this makes it
- * look for calls.
+ * Poll until the helper leaves it to b to acknowledge.  It may watch b's
+ * socket, as b has waited for the connection, and then only a packet or this
+ * makes it look for calls.
  */
 static bool be_trusted(void)
 {

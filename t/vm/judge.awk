@@ -30,10 +30,10 @@ function finish(status, secs)
 		fault("ran into its time limit")
 	else if (status != 0 && bad == 0)
 		fault("exit status " status)
-	printf "%s .. %s (%d of %d, %s s)\n", prog, \
-	    bad ? "FAILED" : "ok", good, good + bad, secs
-	if (bad)
-		printf "%s%s", text, keep
+	# At once: other guests print meanwhile.
+	printf "%s .. %s (%d of %d, %s s)\n%s", prog, \
+	    bad ? "FAILED" : "ok", good, good + bad, secs, \
+	    bad ? text keep : ""
 	fflush()
 	passed += good
 	failed += bad
