@@ -256,10 +256,9 @@ static void on_event(struct soft_chan *chan, uint64_t now)
 /* Links of shared memory are to be made, or have ended. */
 static void run_shm(struct soft_chan *chan)
 {
-	if (!chan->shm)
+	if (!chan->shm || !pier__soft_shm_run(chan->shm))
 		return;
-	pier__soft_shm_run(chan->shm);
-	pier__soft_ep_enter(chan->ep);
+	pier__soft_ep_enter_beside(chan->ep);
 	pier__soft_chan_notify(chan);
 	pier__soft_ep_leave(chan->ep);
 }

@@ -93,6 +93,13 @@ void pier__soft_ep_enter(struct soft_ep *ep)
 	pthread_mutex_lock(&ep->owner);
 }
 
+void pier__soft_ep_enter_beside(struct soft_ep *ep)
+{
+	atomic_fetch_add(&ep->user.waiters, 1);
+	pthread_mutex_lock(&ep->owner);
+	atomic_fetch_sub(&ep->user.waiters, 1);
+}
+
 bool pier__soft_ep_try_enter(struct soft_ep *ep)
 {
 	return !pthread_mutex_trylock(&ep->owner);
@@ -101,7 +108,7 @@ bool pier__soft_ep_try_enter(struct soft_ep *ep)
 void pier__soft_ep_leave(struct soft_ep *ep)
 {
 	pthread_mutex_unlock(&ep->owner);
-	/* A thread that removes a memory key waits for this lock once. */
+	/* A thread beside the program's waits for this lock once. */
 	if (atomic_load_explicit(&ep->user.waiters, memory_order_relaxed))
 		sched_yield();
 }

@@ -40,9 +40,9 @@ struct soft_mr_table;
 
 /*
  * A user of the keys (an endpoint), which looks them up under its lock.
- * @waiters counts threads that wait for that lock in dereg.  @revoke, with the
- * lock: peers that may use the memory of @mr by other means lose it; NULL: no
- * peers may.
+ * @waiters counts threads beside the program's that wait for that lock: in
+ * dereg, and the helper.  @revoke, with the lock: peers that may use the memory
+ * of @mr by other means lose it; NULL: no peers may.
  */
 struct soft_mr_user {
 	struct pier__list link;

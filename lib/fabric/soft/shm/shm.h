@@ -2,6 +2,7 @@
 #ifndef PIER_FABRIC_SOFT_SHM_SHM_H
 #define PIER_FABRIC_SOFT_SHM_SHM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -44,11 +45,12 @@ struct soft_shm {
 	int links, next;		/* next: to be received from first */
 	bool asleep;
 	uint16_t wanted[SOFT_LINKS];	/* ports to attach to */
-	int wanted_count;
+	atomic_int wanted_count;
 
 	/* The helper's. */
 	struct soft_link *greeting[SOFT_LINKS];	/* owned */
 	int greetings;
+	bool ended;			/* a link has, in this run() */
 };
 
 /*
@@ -77,8 +79,12 @@ void pier__soft_shm_wake(struct soft_shm *shm);
 /* In the child of fork(2), which has no rings. */
 void pier__soft_shm_forked(struct soft_shm *shm);
 
-/* The helper: attach, and end what has ended. */
-void pier__soft_shm_run(struct soft_shm *shm);
+/*
+ * The helper: attach, and end what has ended.  Returns true if a link has ended,
+ * which completes requests.  It takes the endpoint as seldom as it can: the
+ * program may have it, and other endpoints wait for the helper meanwhile.
+ */
+bool pier__soft_shm_run(struct soft_shm *shm);
 
 /* Count @err, for which packets go by UDP.  Any thread that is alone. */
 void pier__soft_shm_count(struct soft_shm *shm, int err);

@@ -32,7 +32,7 @@ void pier__soft_shm_count(struct soft_shm *shm, int err)
 /* The counters belong to the thread that has the endpoint. */
 static void failed(struct soft_shm *shm, int err)
 {
-	pier__soft_ep_enter(shm->ep);
+	pier__soft_ep_enter_beside(shm->ep);
 	pier__soft_shm_count(shm, err);
 	pier__soft_ep_leave(shm->ep);
 }
@@ -163,7 +163,7 @@ static int hand_over(struct soft_shm *shm, struct soft_link *link)
 {
 	int err;
 
-	pier__soft_ep_enter(shm->ep);
+	pier__soft_ep_enter_beside(shm->ep);
 	err = install(shm, link);
 	pier__soft_ep_leave(shm->ep);
 	return err;
@@ -215,7 +215,9 @@ static void attach_wanted(struct soft_shm *shm)
 	uint16_t wanted[SOFT_LINKS];
 	int i, n, err;
 
-	pier__soft_ep_enter(shm->ep);
+	if (!atomic_load_explicit(&shm->wanted_count, memory_order_relaxed))
+		return;
+	pier__soft_ep_enter_beside(shm->ep);
 	n = shm->wanted_count;
 	memcpy(wanted, shm->wanted, sizeof(wanted));
 	shm->wanted_count = 0;
@@ -285,12 +287,13 @@ static void end(struct soft_shm *shm, struct soft_link *link)
 {
 	int i;
 
-	pier__soft_ep_enter(shm->ep);
+	pier__soft_ep_enter_beside(shm->ep);
 	link->ended = true;
 	for (i = 0; i < DRAIN_ROUNDS && pier__soft_ep_drive(shm->ep); i++)
 		;
 	drop(shm, link);
 	pier__soft_ep_leave(shm->ep);
+	shm->ended = true;
 }
 
 /* The link to @port, of a process that may have ended, makes place. */
@@ -377,13 +380,15 @@ static void on_event(struct soft_shm *shm, struct soft_link *link)
 		end(shm, link);
 }
 
-void pier__soft_shm_run(struct soft_shm *shm)
+bool pier__soft_shm_run(struct soft_shm *shm)
 {
 	struct epoll_event ev[EVENTS];
 	int i, n;
 
+	shm->ended = false;
 	attach_wanted(shm);
 	n = epoll_wait(shm->control_fd, ev, EVENTS, 0);
 	for (i = 0; i < n; i++)
 		on_event(shm, ev[i].data.ptr);
+	return shm->ended;
 }
