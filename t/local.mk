@@ -893,6 +893,9 @@ EXTRA_DIST += \
 	%D%/doca/names-2.0 \
 	%D%/doca/names-3.3 \
 	%D%/dropin/beside.c \
+	%D%/dropin/beside_cma.c \
+	%D%/dropin/fake_rdmacm.c \
+	%D%/dropin/fake_rdmacm.h \
 	%D%/dropin/fake_verbs.c \
 	%D%/dropin/fake_verbs.h \
 	%D%/dropin/qmp.py \
