@@ -85,6 +85,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_real_channel.c \
 	%D%/cma/cma_real_id.c \
 	%D%/cma/cma_real_load.c \
+	%D%/cma/cma_real_qp.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
 	%D%/cma/cma_watch.c \

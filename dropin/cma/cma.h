@@ -87,6 +87,7 @@ struct cma_id {
 	struct rdma_cm_id id;		/* first */
 	struct rdma_cm_id *real;	/* owned: what it stands for */
 					/* (cma_real.h), or NULL */
+	struct pier__list reals;	/* of those that have one */
 	struct {
 		int value;
 		size_t len;		/* 0: it was not set */

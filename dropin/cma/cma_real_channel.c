@@ -90,6 +90,7 @@ static struct cma_id *requested(struct cma_id *listener,
 		return NULL;
 	id->real = event->id;
 	event->id->context = id;
+	pier__cma_real_add(id);
 	id->state = CMA_REQUESTED;
 	pier__cma_real_show(id);
 	return id;
@@ -136,12 +137,15 @@ static void drop(struct rdma_cm_event *real, struct cma_event *event)
 {
 	struct rdma_cm_id *id = real->event == RDMA_CM_EVENT_CONNECT_REQUEST ?
 				real->id : NULL;
+	struct cma_id *own = id && event ? cma_of(event->event.id) : NULL;
 
 	CALLS.rdma_ack_cm_event(real);
-	if (id)
+	if (own) {
+		pier__cma_real_destroy(own);
+		pier__cma_id_drop(own);
+	} else if (id) {
 		CALLS.rdma_destroy_id(id);
-	if (id && event && event->event.id)
-		pier__cma_id_drop(cma_of(event->event.id));
+	}
 	free(event);
 }
 

@@ -52,6 +52,8 @@ static void load(void)
 		pier__dropin_real_refuse("rdma_cm", path, "lacks calls: it is "
 					 "too old");
 	loaded = complete && works(path);
+	if (loaded)
+		pier__dropin_real_watch_qps(pier__cma_real_qp_ends);
 }
 
 bool pier__cma_real(void)

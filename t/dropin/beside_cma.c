@@ -104,6 +104,32 @@ static void try_socket(void)
 	check(!rclose(fd), "rclose");
 }
 
+/* The program clears the pointer in its id, as it does with rdma-core. */
+static void try_destroyed_qp(void)
+{
+	struct rdma_cm_id *id = real_new();
+	struct ibv_qp_init_attr attr = { .qp_type = IBV_QPT_RC };
+	struct rdma_cm_event *event;
+	struct ibv_cq cq = { 0 };
+
+	attr.send_cq = &cq;
+	attr.recv_cq = &cq;
+	check(!rdma_create_qp(id, NULL, &attr) && id->qp, "rdma_create_qp");
+	check(!rdma_disconnect(id), "rdma_disconnect");
+	check(!ibv_destroy_qp(id->qp), "ibv_destroy_qp");
+	id->qp = NULL;
+	if (rdma_get_cm_event(channel, &event)) {
+		check(0, "rdma_get_cm_event");
+		return;
+	}
+	check(event->event == RDMA_CM_EVENT_DISCONNECTED && event->id == id,
+	      "the event");
+	check(event->status == 0, "the queue pair of the host's id");
+	rdma_ack_cm_event(event);
+	check(!id->qp, "that of the program's");
+	rdma_destroy_id(id);
+}
+
 int main(int argc, char *argv[])
 {
 	const char *what = argc > 1 ? argv[1] : "";
@@ -115,6 +141,8 @@ int main(int argc, char *argv[])
 		try_failure();
 	else if (!strcmp(what, "socket"))
 		try_socket();
+	else if (!strcmp(what, "destroyed_qp"))
+		try_destroyed_qp();
 	else
 		check(0, "no such test");
 	rdma_destroy_event_channel(channel);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A librdmacm.so.1 for real.sh: FAKE_ADDRESS has a device that is not soft.  A
- * channel whose id resolves an address fails for good.
+ * channel whose id resolves an address fails for good; one whose id disconnects
+ * has an event, whose status is whether the id has a queue pair when the event
+ * is taken.
  */
 #include <errno.h>
 #include <netinet/in.h>
@@ -16,6 +18,7 @@
 struct fake_channel {
 	struct rdma_event_channel channel;	/* first */
 	int error;			/* of all calls from now on, or 0 */
+	struct rdma_cm_id *ended;	/* an event that it has, or NULL */
 };
 
 static struct verbs_context verbs;
@@ -82,6 +85,20 @@ int rdma_resolve_addr(struct rdma_cm_id *id, struct sockaddr *src,
 	return eventfd_write(id->channel->fd, 1);
 }
 
+int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	id->qp = calloc(1, sizeof(*id->qp));
+	id->qp->context = id->verbs;
+	id->qp->qp_type = attr->qp_type;
+	return 0;
+}
+
+int rdma_disconnect(struct rdma_cm_id *id)
+{
+	channel_of(id->channel)->ended = id;
+	return eventfd_write(id->channel->fd, 1);
+}
+
 int rdma_get_cm_event(struct rdma_event_channel *channel,
 		      struct rdma_cm_event **ret)
 {
@@ -92,8 +109,13 @@ int rdma_get_cm_event(struct rdma_event_channel *channel,
 		errno = fake->error;
 		return -1;
 	}
-	*ret = NULL;
-	return eventfd_read(channel->fd, &count);
+	if (eventfd_read(channel->fd, &count))
+		return -1;
+	*ret = calloc(1, sizeof(**ret));
+	(*ret)->id = fake->ended;
+	(*ret)->event = RDMA_CM_EVENT_DISCONNECTED;
+	(*ret)->status = fake->ended->qp != NULL;
+	return 0;
 }
 
 int rdma_ack_cm_event(struct rdma_cm_event *event)
@@ -109,11 +131,9 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 
 ABSENT(rdma_accept)
 ABSENT(rdma_connect)
-ABSENT(rdma_create_qp_ex)
 ABSENT(rdma_create_srq)
 ABSENT(rdma_destroy_qp)
 ABSENT(rdma_destroy_srq)
-ABSENT(rdma_disconnect)
 ABSENT(rdma_establish)
 ABSENT(rdma_free_devices)
 ABSENT(rdma_get_devices)

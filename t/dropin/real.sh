@@ -115,6 +115,11 @@ a_stream_whose_channel_fails_has_its_error()
 	by_cm socket
 }
 
+a_queue_pair_that_was_destroyed_is_no_more_that_of_its_id()
+{
+	by_cm destroyed_qp
+}
+
 run each_call_gets_to_the_library_of_its_device
 run real_devices_come_first
 run a_real_device_keeps_its_name_and_number
@@ -126,4 +131,5 @@ run a_host_without_devices_has_soft_ones_alone
 run one_within_another_leaves_it
 run a_channel_that_fails_is_an_error
 run a_stream_whose_channel_fails_has_its_error
+run a_queue_pair_that_was_destroyed_is_no_more_that_of_its_id
 tap_done
