@@ -46,6 +46,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_text.c \
 	%D%/ibv_wr.c \
 	%D%/real/calls.h \
+	%D%/real/context.c \
 	%D%/real/forward.c \
 	%D%/real/load.c \
 	%D%/real/names.h \

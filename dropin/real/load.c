@@ -70,6 +70,7 @@ static void find_calls(void *library)
 	find(library, "__errno_location", NULL, &real.error);
 	host_destroy_qp = real.ibv_destroy_qp;
 	real.ibv_destroy_qp = destroy_qp;
+	pier__dropin_real_around(&real);
 }
 
 static void look_at_devices(void)
