@@ -120,6 +120,41 @@ a_queue_pair_that_was_destroyed_is_no_more_that_of_its_id()
 	by_cm destroyed_qp
 }
 
+# real_ones ARRAY - the names in it, which begins with those that are real
+real_ones()
+{
+	sed -n '/"'"$1"'": \[/,/\]/s/^ *"\(.*\)",*$/\1/p' "$tmp/out" |
+	    sed -n 1,3p | tr '\n' ' '
+}
+
+one_within_another_lists_them()
+{
+	beside "$fake" "$pier" run --json -- true || return
+	[ "$(real_ones real_devices)" = "fake0 soft_lo " ] || {
+		cat "$tmp/out"
+		return 1
+	}
+	case $(real_ones devices) in
+	"fake0 soft_lo soft_lo "*)
+		echo "soft_lo is there twice"
+		return 1 ;;
+	"fake0 soft_lo "*) ;;
+	*)	return 1 ;;
+	esac
+}
+
+one_within_another_has_a_summary_with_them()
+{
+	beside "$fake" "$pier" run --stats -- true &&
+	    says "$tmp/err" "fake0 is a device of the host"
+}
+
+one_within_another_is_without_if_it_is_to_be()
+{
+	beside "$fake" "$pier" run --only-soft --json -- true &&
+	    [ -z "$(real_ones real_devices)" ]
+}
+
 run each_call_gets_to_the_library_of_its_device
 run real_devices_come_first
 run a_real_device_keeps_its_name_and_number
@@ -129,6 +164,9 @@ run that_of_another_pier_has_no_real_devices
 run only_soft_is_without
 run a_host_without_devices_has_soft_ones_alone
 run one_within_another_leaves_it
+run one_within_another_lists_them
+run one_within_another_has_a_summary_with_them
+run one_within_another_is_without_if_it_is_to_be
 run a_channel_that_fails_is_an_error
 run a_stream_whose_channel_fails_has_its_error
 run a_queue_pair_that_was_destroyed_is_no_more_that_of_its_id
