@@ -326,6 +326,7 @@ dist_check_SCRIPTS += \
 	%D%/doca/names.sh \
 	%D%/dropin/ci.sh \
 	%D%/dropin/elsewhere.sh \
+	%D%/dropin/elsewhere_apps.sh \
 	%D%/dropin/fabric.sh \
 	%D%/dropin/faults.sh \
 	%D%/dropin/files.sh \
@@ -909,6 +910,7 @@ EXTRA_DIST += \
 	%D%/lib/device.sh \
 	%D%/lib/doctor.sh \
 	%D%/lib/dropin.sh \
+	%D%/lib/elsewhere.sh \
 	%D%/lib/groups.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \
