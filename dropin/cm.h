@@ -46,6 +46,10 @@ void *pier__dropin_real_load(const char *path);
 bool pier__dropin_real_find(void *library, const char *name, void *ret);
 void pier__dropin_real_enter(void);
 void pier__dropin_real_leave(void);
+/* Have @ends called for each QP of theirs before ibv_destroy_qp(3) ends it. */
+void pier__dropin_real_watch_qps(void (*ends)(struct ibv_qp *qp));
+/* Calls by pointers of @context, which may be NULL, set errno from now on. */
+void pier__dropin_real_context(struct ibv_context *context);
 /* Log why the library of @path is not used. */
 void pier__dropin_real_refuse(const char *of, const char *path,
 			      const char *reason);

@@ -92,7 +92,7 @@ struct dropin_context {
 	struct dropin_device *device;	/* a reference */
 	struct dropin_async async;
 	struct dropin_watched port;	/* its events */
-	bool removed;			/* the interface, as reported */
+	atomic_bool removed;		/* the interface, as reported */
 	struct pier__fdev *fdev;	/* owned, together with @partner; */
 	struct pier__chan *chan;	/* so is this */
 	struct pier__list link;		/* of ibv_context.c: */

@@ -46,6 +46,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_text.c \
 	%D%/ibv_wr.c \
 	%D%/real/calls.h \
+	%D%/real/context.c \
 	%D%/real/forward.c \
 	%D%/real/load.c \
 	%D%/real/names.h \
@@ -85,6 +86,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_real_channel.c \
 	%D%/cma/cma_real_id.c \
 	%D%/cma/cma_real_load.c \
+	%D%/cma/cma_real_qp.c \
 	%D%/cma/cma_srq.c \
 	%D%/cma/cma_text.c \
 	%D%/cma/cma_watch.c \

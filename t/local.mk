@@ -326,6 +326,7 @@ dist_check_SCRIPTS += \
 	%D%/doca/names.sh \
 	%D%/dropin/ci.sh \
 	%D%/dropin/elsewhere.sh \
+	%D%/dropin/elsewhere_apps.sh \
 	%D%/dropin/fabric.sh \
 	%D%/dropin/faults.sh \
 	%D%/dropin/files.sh \
@@ -893,6 +894,9 @@ EXTRA_DIST += \
 	%D%/doca/names-2.0 \
 	%D%/doca/names-3.3 \
 	%D%/dropin/beside.c \
+	%D%/dropin/beside_cma.c \
+	%D%/dropin/fake_rdmacm.c \
+	%D%/dropin/fake_rdmacm.h \
 	%D%/dropin/fake_verbs.c \
 	%D%/dropin/fake_verbs.h \
 	%D%/dropin/qmp.py \
@@ -906,6 +910,7 @@ EXTRA_DIST += \
 	%D%/lib/device.sh \
 	%D%/lib/doctor.sh \
 	%D%/lib/dropin.sh \
+	%D%/lib/elsewhere.sh \
 	%D%/lib/groups.sh \
 	%D%/lib/install.sh \
 	%D%/lib/netns.sh \

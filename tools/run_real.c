@@ -10,7 +10,8 @@
 
 #define REAL_ENV "PIER_REAL_VERBS"	/* as dropin/real/real.h has it */
 #define REAL_CM_ENV "PIER_REAL_CM"	/* and cma/cma_real.h */
-#define OF_PIER "pier__dropin_cm_calls"	/* only pier's libibverbs has it */
+#define OF_PIER "pier__dropin_cm_calls"	/* only pier's libibverbs has it, */
+#define IS_SOFT "pier__dropin_is_soft"	/* and this, of a device */
 
 static char **names;
 
@@ -19,6 +20,7 @@ static struct {
 	void **(*list)(int *count);
 	void (*free)(void **list);
 	const char *(*name)(void *device);
+	_Bool (*is_soft)(const void *device);	/* NULL: none is */
 } verbs;
 
 /* Returns false: it is not there. */
@@ -40,15 +42,16 @@ static int find_all(void *library)
 /* Returns how many there are, 0 if that is not known. */
 static int take_names(void)
 {
-	int count = 0, i;
+	int count = 0, real = 0, i;
 	void **list = verbs.list(&count);
 
 	names = list ? calloc((size_t)count + 1, sizeof(*names)) : NULL;
 	for (i = 0; names && i < count; i++)
-		names[i] = strdup(verbs.name(list[i]));
+		if (!verbs.is_soft || !verbs.is_soft(list[i]))
+			names[real++] = strdup(verbs.name(list[i]));
 	if (list)
 		verbs.free(list);
-	return names ? count : 0;
+	return real;
 }
 
 /* The file of @library that has @name, as a whole path; NULL: not known. */
@@ -89,6 +92,13 @@ static int take(const char *path)
 	return take_names() ? setenv(REAL_ENV, path, 1) || set_cm() : forget();
 }
 
+/* Within another pier run: that has set the environment. */
+static void take_within(void *library)
+{
+	if (getenv(REAL_ENV) && find(library, IS_SOFT, &verbs.is_soft))
+		take_names();
+}
+
 int tool_run_real(int only_soft)
 {
 	void *library = only_soft ? NULL :
@@ -98,8 +108,10 @@ int tool_run_real(int only_soft)
 
 	if (!library || !find_all(library))
 		return forget();
-	if (is_of_pier(library))
+	if (is_of_pier(library)) {
+		take_within(library);
 		return 0;
+	}
 	path = file_of(library, "ibv_get_device_list");
 	if (path)
 		err = take(path);

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,6 +20,12 @@
  * that have ended, also of those that were killed.
  */
 static char dir[] = "/dev/shm/pier-run.XXXXXX";
+
+/*
+ * Where they are to remain when this ends: of another pier run that this one is
+ * the program of, or of the user.  Owned, or NULL.
+ */
+static char *outer;
 
 /* A line of the text; the sum of the counters that begin with @counter. */
 #define PARTS 4
@@ -48,6 +56,9 @@ static const struct row {
 
 int tool_run_stats_begin(void)
 {
+	const char *given = getenv("PIER_COUNTERS_DIR");
+
+	outer = given && *given ? strdup(given) : NULL;
 	if (mkdtemp(dir) && !setenv("PIER_COUNTERS_DIR", dir, 1))
 		return 0;
 	tool_message("pier run: no folder for counters: %s: %s", dir,
@@ -55,16 +66,34 @@ int tool_run_stats_begin(void)
 	return 1;
 }
 
+/* Returns whether it is there now. */
+static int pass_on(int from, const char *name)
+{
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", outer, name);
+	if (!renameat(from, name, AT_FDCWD, path))
+		return 1;
+	tool_message("pier run: counters do not remain: %s: %s", path,
+		     pier_strerror(errno));
+	return 0;
+}
+
 static void remove_all(void)
 {
 	struct dirent *entry;
 	DIR *all = opendir(dir);
 
-	while (all && (entry = readdir(all)))
-		unlinkat(dirfd(all), entry->d_name, 0);
+	while (all && (entry = readdir(all))) {
+		if (*entry->d_name == '.')
+			continue;
+		if (!outer || !pass_on(dirfd(all), entry->d_name))
+			unlinkat(dirfd(all), entry->d_name, 0);
+	}
 	if (all)
 		closedir(all);
 	rmdir(dir);
+	free(outer);
 }
 
 static void add(json_t *sums, const struct pier_counters *counters)

@@ -87,6 +87,7 @@ struct cma_id {
 	struct rdma_cm_id id;		/* first */
 	struct rdma_cm_id *real;	/* owned: what it stands for */
 					/* (cma_real.h), or NULL */
+	struct pier__list reals;	/* of those that have one */
 	struct {
 		int value;
 		size_t len;		/* 0: it was not set */
@@ -109,6 +110,7 @@ struct cma_id {
 	uint32_t qpn;			/* of its QP, once it connects */
 	struct pier__list watch;	/* of cma_watch.c, if it has a device */
 	bool moved;			/* its address is not its device's */
+	bool removed;			/* its device is: it was reported */
 	bool ib;			/* its names are of AF_IB */
 
 	struct pier__list listeners;	/* owned */
@@ -160,8 +162,9 @@ void pier__cma_use(struct cma_id *id, struct cma_device *device);
 
 /*
  * cma_watch.c.  @id gets events when its device or its address is removed, if
- * it has a device; and no longer, which one that never had them may call, too.
- * Neither is changed while it is watched: the helper reads them.
+ * it has a device, or has been since it was watched last; and no longer, which
+ * one that never had them may call, too.  Neither is changed while it is
+ * watched: the helper reads them.
  */
 void pier__cma_watch(struct cma_id *id);
 void pier__cma_unwatch(struct cma_id *id);

@@ -265,25 +265,26 @@ static void handle(struct cma_event *event)
 	}
 }
 
-static struct cma_event *next_of(struct rdma_event_channel *channel)
+/* As pier__cma_real_take() has it. */
+static int take_next(struct rdma_event_channel *channel, struct cma_event **ret)
 {
-	struct cma_event *event = NULL;
-
+	*ret = NULL;
 	if (!pier__cma_is_early(channel))
-		event = pier__cma_pop(channel);
-	return event ? event :
-		       pier__cma_real_take((struct cma_channel *)channel);
+		*ret = pier__cma_pop(channel);
+	return *ret ? 0 : pier__cma_real_take((struct cma_channel *)channel,
+					      ret);
 }
 
 int rdma_get_cm_event(struct rdma_event_channel *channel,
 		      struct rdma_cm_event **ret)
 {
-	struct cma_event *event;
+	struct cma_event *event = NULL;
 
 	if (!channel || !ret)
 		return pier__cma_result(-EINVAL);
-	while (!(event = next_of(channel)))
-		if (pier__dropin_wait(channel->fd))
+	while (!event)
+		if (take_next(channel, &event) ||
+		    (!event && pier__dropin_wait(channel->fd)))
 			return -1;
 	if (!event->real)
 		handle(event);

@@ -44,8 +44,11 @@ int pier__cma_real_bind_to(struct cma_id *id, const struct sockaddr *src,
 /* Listen beside soft devices, at the port that these have. */
 int pier__cma_real_listen_too(struct cma_id *id, int backlog);
 
-/* The next event; NULL: none yet. */
-struct cma_event *pier__cma_real_take(struct cma_channel *channel);
+/*
+ * The next event, in @ret, which is NULL if there is none yet.  Returns -1 with
+ * errno: the host's library has failed.
+ */
+int pier__cma_real_take(struct cma_channel *channel, struct cma_event **ret);
 void pier__cma_real_ack(struct cma_event *event);
 
 void pier__cma_real_destroy(struct cma_id *id);

@@ -61,4 +61,12 @@ void pier__cma_real_show(struct cma_id *id);
  */
 void pier__cma_real_show_names(struct cma_id *id);
 
+/*
+ * cma_real_qp.c: @id has a real one; and none any more.  And before @qp is
+ * destroyed: no real id has it from then on.
+ */
+void pier__cma_real_add(struct cma_id *id);
+void pier__cma_real_remove(struct cma_id *id);
+void pier__cma_real_qp_ends(struct ibv_qp *qp);
+
 #endif

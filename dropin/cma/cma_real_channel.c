@@ -90,6 +90,7 @@ static struct cma_id *requested(struct cma_id *listener,
 		return NULL;
 	id->real = event->id;
 	event->id->context = id;
+	pier__cma_real_add(id);
 	id->state = CMA_REQUESTED;
 	pier__cma_real_show(id);
 	return id;
@@ -108,9 +109,14 @@ static bool count(struct cma_id *id)
 	return !closing;
 }
 
-/* As the program has it: with its ids.  Returns false: it has no memory. */
+/*
+ * As the program has it: with its ids.  Returns false: it has no memory, and
+ * @ret may be NULL.
+ */
 static bool fill(struct cma_event *ret, struct rdma_cm_event *real)
 {
+	if (!ret)
+		return false;
 	ret->event = *real;
 	ret->real = real;
 	if (real->event == RDMA_CM_EVENT_CONNECT_REQUEST) {
@@ -131,33 +137,46 @@ static void drop(struct rdma_cm_event *real, struct cma_event *event)
 {
 	struct rdma_cm_id *id = real->event == RDMA_CM_EVENT_CONNECT_REQUEST ?
 				real->id : NULL;
+	struct cma_id *own = id && event ? cma_of(event->event.id) : NULL;
 
 	CALLS.rdma_ack_cm_event(real);
-	if (id)
+	if (own) {
+		pier__cma_real_destroy(own);
+		pier__cma_id_drop(own);
+	} else if (id) {
 		CALLS.rdma_destroy_id(id);
-	if (id && event->event.id)
-		pier__cma_id_drop(cma_of(event->event.id));
+	}
 	free(event);
 }
 
-struct cma_event *pier__cma_real_take(struct cma_channel *channel)
+/* Its fd is non-blocking: with EAGAIN there is none. */
+static int next_of(struct cma_channel *channel, struct rdma_cm_event **ret)
+{
+	int failed;
+
+	errno = 0;
+	pier__dropin_real_enter();
+	failed = CALLS.rdma_get_cm_event(channel->real, ret);
+	pier__dropin_real_leave();
+	return failed ? -1 : 0;
+}
+
+int pier__cma_real_take(struct cma_channel *channel, struct cma_event **ret)
 {
 	struct rdma_cm_event *real;
 	struct cma_event *event;
 
-	while (channel->real) {
+	*ret = NULL;
+	while (channel->real && !*ret) {
+		if (next_of(channel, &real))
+			return errno == EAGAIN ? 0 : -1;
 		event = calloc(1, sizeof(*event));
-		if (!event)
-			return NULL;
-		if (CALLS.rdma_get_cm_event(channel->real, &real)) {
-			free(event);
-			return NULL;
-		}
 		if (fill(event, real) && count(event->owner))
-			return event;
-		drop(real, event);
+			*ret = event;
+		else
+			drop(real, event);
 	}
-	return NULL;
+	return 0;
 }
 
 void pier__cma_real_ack(struct cma_event *event)

@@ -35,12 +35,14 @@ static int real_new(struct cma_id *id)
 		return -1;
 	}
 	id->real->qp_type = id->id.qp_type;
+	pier__cma_real_add(id);
 	replay_options(id);
 	return 0;
 }
 
 void pier__cma_real_destroy(struct cma_id *id)
 {
+	pier__cma_real_remove(id);
 	CALLS.rdma_destroy_id(id->real);
 	id->real = NULL;
 	id->id.route.path_rec = NULL;	/* it was of that */
@@ -238,24 +240,6 @@ int pier__cma_real_qp_attr(struct cma_id *id, struct ibv_qp_attr *attr,
 								mask));
 }
 
-int pier__cma_real_create_qp(struct cma_id *id,
-			     struct ibv_qp_init_attr_ex *attr)
-{
-	pier__cma_real_before(id);
-	return pier__cma_real_after(id, CALLS.rdma_create_qp_ex(id->real,
-								attr));
-}
-
-/* Without one the host's library would use a null pointer, as below. */
-void pier__cma_real_destroy_qp(struct cma_id *id)
-{
-	if (!id->id.qp)
-		return;
-	pier__cma_real_before(id);
-	CALLS.rdma_destroy_qp(id->real);
-	pier__cma_real_after(id, 0);
-}
-
 int pier__cma_real_create_srq(struct cma_id *id, struct ibv_pd *pd,
 			      struct ibv_srq_init_attr *attr)
 {
@@ -264,6 +248,7 @@ int pier__cma_real_create_srq(struct cma_id *id, struct ibv_pd *pd,
 							      attr));
 }
 
+/* Without one the host's library would use a null pointer. */
 void pier__cma_real_destroy_srq(struct cma_id *id)
 {
 	if (!id->id.srq)

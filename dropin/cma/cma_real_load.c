@@ -52,6 +52,8 @@ static void load(void)
 		pier__dropin_real_refuse("rdma_cm", path, "lacks calls: it is "
 					 "too old");
 	loaded = complete && works(path);
+	if (loaded)
+		pier__dropin_real_watch_qps(pier__cma_real_qp_ends);
 }
 
 bool pier__cma_real(void)
@@ -84,6 +86,8 @@ void pier__cma_real_show_names(struct cma_id *id)
 {
 	const struct rdma_cm_id *real = id->real;
 
+	if (id->id.verbs != real->verbs)
+		pier__dropin_real_context(real->verbs);
 	id->id.verbs = real->verbs;
 	id->id.route = real->route;
 	id->id.port_num = real->port_num;
@@ -113,7 +117,7 @@ int pier__cma_real_after(struct cma_id *id, int ret)
 struct ibv_context **pier__cma_real_devices(size_t *ret_count)
 {
 	struct ibv_context **list, **copy = NULL;
-	int count = 0;
+	int count = 0, i;
 
 	*ret_count = 0;
 	if (!pier__cma_real())
@@ -124,6 +128,8 @@ struct ibv_context **pier__cma_real_devices(size_t *ret_count)
 	copy = calloc((size_t)count + 1, sizeof(struct ibv_context *));
 	if (copy)
 		memcpy(copy, list, (size_t)count * sizeof(*copy));
+	for (i = 0; copy && i < count; i++)
+		pier__dropin_real_context(copy[i]);
 	*ret_count = copy ? (size_t)count : 0;
 	pier__cma_real_calls.rdma_free_devices(list);
 	return copy;

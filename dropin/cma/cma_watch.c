@@ -11,14 +11,6 @@
 static struct pier__list watched = { &watched, &watched };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-void pier__cma_watch(struct cma_id *id)
-{
-	pthread_mutex_lock(&lock);
-	if (id->id.verbs && !id->watch.next)
-		pier__list_add(&watched, &id->watch);
-	pthread_mutex_unlock(&lock);
-}
-
 void pier__cma_unwatch(struct cma_id *id)
 {
 	pthread_mutex_lock(&lock);
@@ -59,12 +51,25 @@ static void report(struct cma_id *id, enum rdma_cm_event_type type)
 static void check(struct cma_id *id)
 {
 	bool has = has_address(id);
+	bool removed = pier__dropin_is_removed(id->id.verbs);
 
-	if (pier__dropin_is_removed(id->id.verbs))
+	if (removed && !id->removed)
 		report(id, RDMA_CM_EVENT_DEVICE_REMOVAL);
-	else if (!has && !id->moved)
+	else if (!removed && !has && !id->moved)
 		report(id, RDMA_CM_EVENT_ADDR_CHANGE);
 	id->moved = !has;
+	id->removed = removed;
+}
+
+/* What has changed before that was no event of @id. */
+void pier__cma_watch(struct cma_id *id)
+{
+	pthread_mutex_lock(&lock);
+	if (id->id.verbs && !id->watch.next) {
+		pier__list_add(&watched, &id->watch);
+		check(id);
+	}
+	pthread_mutex_unlock(&lock);
 }
 
 void pier__cma_changed(struct ibv_context *verbs)

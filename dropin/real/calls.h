@@ -204,4 +204,71 @@
 	V(ibv_free_device_list, (struct ibv_device **list), , ) \
 	V(ibv_ack_async_event, (struct ibv_async_event *event), , )
 
+/*
+ * Calls that the header makes by a pointer of the context, and that set errno:
+ * those that return a pointer.  X(TYPE, NAME, MEMBER, PARAMETERS, ARGUMENTS,
+ * CONTEXT): MEMBER is that of struct verbs_context.  The first argument is the
+ * context, or an object of it.
+ */
+#define DROPIN_CONTEXT_POINTERS(X) \
+	X(struct ibv_dm *, alloc_dm, alloc_dm, \
+	  (struct ibv_context *context, struct ibv_alloc_dm_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_pd *, alloc_parent_domain, alloc_parent_domain, \
+	  (struct ibv_context *context, \
+	   struct ibv_parent_domain_init_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_td *, alloc_td, alloc_td, \
+	  (struct ibv_context *context, struct ibv_td_init_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_counters *, create_counters, create_counters, \
+	  (struct ibv_context *context, struct ibv_counters_init_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_cq_ex *, create_cq_ex, create_cq_ex, \
+	  (struct ibv_context *context, struct ibv_cq_init_attr_ex *attr), \
+	  (context, attr), context) \
+	X(struct ibv_flow_action *, create_flow_action_esp, \
+	  create_flow_action_esp, \
+	  (struct ibv_context *context, \
+	   struct ibv_flow_action_esp_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_qp *, create_qp_ex, create_qp_ex, \
+	  (struct ibv_context *context, struct ibv_qp_init_attr_ex *attr), \
+	  (context, attr), context) \
+	X(struct ibv_rwq_ind_table *, create_rwq_ind_table, \
+	  create_rwq_ind_table, \
+	  (struct ibv_context *context, \
+	   struct ibv_rwq_ind_table_init_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_srq *, create_srq_ex, create_srq_ex, \
+	  (struct ibv_context *context, struct ibv_srq_init_attr_ex *attr), \
+	  (context, attr), context) \
+	X(struct ibv_wq *, create_wq, create_wq, \
+	  (struct ibv_context *context, struct ibv_wq_init_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_qp *, open_qp, open_qp, \
+	  (struct ibv_context *context, struct ibv_qp_open_attr *attr), \
+	  (context, attr), context) \
+	X(struct ibv_xrcd *, open_xrcd, open_xrcd, \
+	  (struct ibv_context *context, struct ibv_xrcd_init_attr *attr), \
+	  (context, attr), context)
+
+#define DROPIN_OBJECT_POINTERS(X) \
+	X(struct ibv_mw *, alloc_mw, context.ops.alloc_mw, \
+	  (struct ibv_pd *pd, enum ibv_mw_type type), \
+	  (pd, type), pd->context) \
+	X(struct ibv_mr *, alloc_null_mr, alloc_null_mr, \
+	  (struct ibv_pd *pd), (pd), pd->context) \
+	X(struct ibv_flow *, create_flow, ibv_create_flow, \
+	  (struct ibv_qp *qp, struct ibv_flow_attr *attr), \
+	  (qp, attr), qp->context) \
+	X(struct ibv_mr *, reg_dm_mr, reg_dm_mr, \
+	  (struct ibv_pd *pd, struct ibv_dm *dm, uint64_t offset, \
+	   size_t length, unsigned int access), \
+	  (pd, dm, offset, length, access), pd->context)
+
+#define DROPIN_POINTERS(X) \
+	DROPIN_CONTEXT_POINTERS(X) \
+	DROPIN_OBJECT_POINTERS(X)
+
 #endif

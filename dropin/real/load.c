@@ -28,10 +28,21 @@ void pier__dropin_real_refuse(const char *of, const char *path,
 
 static struct ibv_device **first_list;	/* kept: the names are in it */
 static size_t next_number;
+static void (*_Atomic qp_ends)(struct ibv_qp *qp);	/* or NULL */
 
 #ifdef LM_ID_NEWLM
 
 static struct dropin_real real;
+static int (*host_destroy_qp)(struct ibv_qp *qp);
+
+static int destroy_qp(struct ibv_qp *qp)
+{
+	void (*ends)(struct ibv_qp *qp) = qp_ends;
+
+	if (ends)
+		ends(qp);
+	return host_destroy_qp(qp);
+}
 
 /* @other stands for what @library does not have. */
 static void find(void *library, const char *name, void (*other)(void),
@@ -57,6 +68,9 @@ static void find_calls(void *library)
 	DROPIN_VOID_CALLS(FIND_VOID)
 	DROPIN_OTHER_VOID_CALLS(FIND_VOID)
 	find(library, "__errno_location", NULL, &real.error);
+	host_destroy_qp = real.ibv_destroy_qp;
+	real.ibv_destroy_qp = destroy_qp;
+	pier__dropin_real_around(&real);
 }
 
 static void look_at_devices(void)
@@ -132,6 +146,11 @@ static void load(void)
 }
 
 #endif
+
+void pier__dropin_real_watch_qps(void (*ends)(struct ibv_qp *qp))
+{
+	qp_ends = ends;
+}
 
 bool pier__dropin_real_find(void *library, const char *name, void *ret)
 {

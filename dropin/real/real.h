@@ -39,6 +39,9 @@ const struct dropin_real *pier__dropin_real(void);
 /* That, if it is loaded. */
 extern const struct dropin_real *pier__dropin_real_loaded;
 
+/* Have @real, which is complete, look after the contexts that it opens. */
+void pier__dropin_real_around(struct dropin_real *real);
+
 /*
  * Of the list that it had when it was loaded: has it a device of that name, and
  * what number may the first uverbsN of a soft device have?

@@ -50,6 +50,12 @@ static int error_of(const struct rdma_cm_event *event)
 	return event->status < 0 ? -event->status : ECONNABORTED;
 }
 
+/* Can it still fail? */
+static bool is_open(const struct rs *rs)
+{
+	return rs->state == RS_CONNECTING || rs->state == RS_CONNECTED;
+}
+
 static void handle(struct rs *rs, const struct rdma_cm_event *event)
 {
 	switch (event->event) {
@@ -65,24 +71,35 @@ static void handle(struct rs *rs, const struct rdma_cm_event *event)
 			rs->state = RS_DISCONNECTED;
 		break;
 	default:
-		if (rs->state == RS_CONNECTING || rs->state == RS_CONNECTED)
+		if (is_open(rs))
 			pier__rs_fail(rs, error_of(event));
 		break;
 	}
 	pier__rs_changed(rs);
 }
 
+/* Returns false: there is none.  A channel that fails has no more of them. */
+static bool handle_next(struct rs *rs)
+{
+	struct rdma_cm_event *event;
+
+	if (rdma_get_cm_event(rs->channel, &event)) {
+		if (errno != EAGAIN && is_open(rs))
+			pier__rs_fail(rs, errno);
+		return false;
+	}
+	handle(rs, event);
+	rdma_ack_cm_event(event);
+	return true;
+}
+
 /* A listener's are requests, which raccept() takes. */
 void pier__rs_events(struct rs *rs)
 {
-	struct rdma_cm_event *event;
 	int err = errno;
 
-	while (rs->state != RS_LISTENING && !rs->closed &&
-	       !rdma_get_cm_event(rs->channel, &event)) {
-		handle(rs, event);
-		rdma_ack_cm_event(event);
-	}
+	while (rs->state != RS_LISTENING && !rs->closed && handle_next(rs))
+		continue;
 	errno = err;
 }
 

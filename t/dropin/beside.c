@@ -39,6 +39,17 @@ static void try_##name parameters \
 
 DROPIN_CALLS(TRY)
 
+/* The same by a pointer of the context, as the header makes them. */
+#define TRY_POINTER(type, name, member, parameters, arguments, of) \
+static void try_##name parameters \
+{ \
+	errno = 0; \
+	(void)verbs_get_ctx(of)->member arguments; \
+	check(errno == FAKE_##name, #name); \
+}
+
+DROPIN_POINTERS(TRY_POINTER)
+
 typedef void any_call(void *first, long, long, long, long, long);
 
 /* Zeros behind the first argument, as many as there may be. */
@@ -52,6 +63,9 @@ static void call(void (*try)(void), void *first)
 #define CALL(kind, type, name, parameters, arguments, device) \
 	call((void (*)(void))try_##name, first);
 
+#define CALL_POINTER(type, name, member, parameters, arguments, of) \
+	call((void (*)(void))try_##name, first);
+
 static void try_device(void *first)
 {
 	DROPIN_DEVICE_CALLS(CALL)
@@ -59,11 +73,13 @@ static void try_device(void *first)
 
 static void try_context(void *first)
 {
+	DROPIN_CONTEXT_POINTERS(CALL_POINTER)
 	DROPIN_CONTEXT_CALLS(CALL)
 }
 
 static void try_object(void *first)
 {
+	DROPIN_OBJECT_POINTERS(CALL_POINTER)
 	DROPIN_PD_CALLS(CALL)
 	DROPIN_QUEUE_CALLS(CALL)
 }
@@ -123,8 +139,8 @@ int main(void)
 	check(!list[count], "the end of the list");
 	try_device(list[0]);
 	object.context = ibv_open_device(list[0]);
-	try_context(object.context);
 	try_object(&object);
+	try_context(object.context);	/* which is closed then */
 	try_others();
 	try_soft(list[count - 1]);
 	ibv_free_device_list(list);

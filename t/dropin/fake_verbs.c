@@ -46,6 +46,18 @@ DROPIN_CALLS(FAKE)
 #undef ibv_get_device_name
 DROPIN_VOID_CALLS(FAKE_VOID)
 
+#define FAKE_POINTER(type, name, member, parameters, arguments, of) \
+static type fake_##name parameters \
+{ \
+	errno = FAKE_##name; \
+	return NULL; \
+}
+
+DROPIN_POINTERS(FAKE_POINTER)
+
+#define SET_POINTER(type, name, member, parameters, arguments, of) \
+	verbs.member = fake_##name;
+
 struct ibv_device **ibv_get_device_list(int *num_devices)
 {
 	struct ibv_device **list = calloc(3, sizeof(*list));
@@ -71,6 +83,9 @@ const char *ibv_get_device_name(struct ibv_device *device)
 struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
 	verbs.context.device = device;
+	verbs.context.abi_compat = __VERBS_ABI_IS_EXTENDED;
+	verbs.sz = sizeof(verbs);
+	DROPIN_POINTERS(SET_POINTER)
 	errno = FAKE_ibv_open_device;
 	return &verbs.context;
 }

@@ -19,9 +19,13 @@
 #define FAKE_NUMBER(kind, type, name, parameters, arguments, device) \
 	FAKE_##name,
 
+#define FAKE_POINTER_NUMBER(type, name, member, parameters, arguments, of) \
+	FAKE_##name,
+
 enum {
 	FAKE_FIRST = 1000,
 	DROPIN_CALLS(FAKE_NUMBER)
+	DROPIN_POINTERS(FAKE_POINTER_NUMBER)
 };
 
 /* Any object of a device: all have that pointer first. */

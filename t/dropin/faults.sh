@@ -5,7 +5,7 @@
 # not notice, a capture, and the counters at the end.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
-need ibverbs-utils ibv_rc_pingpong ibv_ud_pingpong
+need ibverbs-utils ibv_devinfo ibv_rc_pingpong ibv_ud_pingpong
 need rdmacm-utils rping
 
 # number NAME - of the counter, in the JSON of a client
@@ -124,6 +124,27 @@ a_program_that_was_killed_has_a_summary()
 	esac
 }
 
+# Both count what the one within the other has run, and no more.
+one_within_another_has_the_same_summary()
+{
+	status 0 "$pier" run --stats -- "$pier" run --stats -- \
+	    ibv_devinfo -d soft_lo || return
+	[ "$(grep -c "soft devices of 1 process" "$tmp/err")" -eq 2 ] || {
+		cat "$tmp/err"
+		return 1
+	}
+}
+
+counters_remain_where_the_user_has_them()
+{
+	dir=$(mktemp -d /dev/shm/kept.XXXXXX) || return
+	status 0 env PIER_COUNTERS_DIR="$dir" "$pier" run --stats -- \
+	    ibv_devinfo -d soft_lo
+	kept=$(find "$dir" -name 'pier.*' | wc -l)
+	rm -r "$dir"
+	[ "$kept" -eq 1 ]
+}
+
 a_program_without_devices_has_none()
 {
 	status 0 "$pier" run --stats -- true &&
@@ -157,6 +178,8 @@ run connections_are_made_in_spite_of_them
 run all_that_is_lost_ends_the_program
 run the_summary_has_what_was_moved
 run a_program_that_was_killed_has_a_summary
+run one_within_another_has_the_same_summary
+run counters_remain_where_the_user_has_them
 run a_program_without_devices_has_none
 run the_capture_is_read_by_tshark
 run a_capture_that_cannot_be_written_is_reported

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 
 #include <infiniband/verbs.h>
@@ -196,6 +198,45 @@ static void ids_of_an_address_get_an_event_when_it_is_removed(void)
 	IS(rdma_destroy_id(resolved), 0);
 }
 
+/* In how many calls of this thread GOES is removed; 0: in none. */
+static _Thread_local int goes_in;
+static struct rdma_cm_id *sees_it_go;
+
+/* Until this returns the library looks for the way from an address. */
+int getsockname(int fd, struct sockaddr *addr, socklen_t *len)
+{
+	int (*next)(int, struct sockaddr *, socklen_t *);
+	int ret;
+
+	*(void **)&next = dlsym(RTLD_NEXT, "getsockname");
+	ret = next(fd, addr, len);
+	if (goes_in && !--goes_in) {
+		OK(netns_ip("addr del 10.80.0.2/24 dev pt0"));
+		OK(expect(RDMA_CM_EVENT_ADDR_CHANGE) == sees_it_go);
+	}
+	return ret;
+}
+
+/* The address is looked for twice: for the id, and for its connection. */
+static void an_id_gets_the_event_that_came_while_it_was_resolved(void)
+{
+	struct sockaddr_in from = address(GOES, 0), to = address(STAYS, 4711);
+	struct rdma_cm_id *id = id_new();
+
+	OK(netns_ip("addr replace 10.80.0.2/24 dev pt0"));
+	sees_it_go = bound_to(GOES);
+	drain(context);
+	goes_in = 2;
+	IS(rdma_resolve_addr(id, (struct sockaddr *)&from,
+			     (struct sockaddr *)&to, WAIT_MS), 0);
+	IS(goes_in, 0);
+	OK(expect(RDMA_CM_EVENT_ADDR_CHANGE) == id);
+	OK(expect(RDMA_CM_EVENT_ADDR_RESOLVED) == id);
+	OK(!is_readable(channel->fd, 0));
+	IS(rdma_destroy_id(id), 0);
+	IS(rdma_destroy_id(sees_it_go), 0);
+}
+
 /* Its address may be seen to be removed before its interface. */
 static struct rdma_cm_id *expect_removal(void)
 {
@@ -243,6 +284,7 @@ int main(void)
 	TEST(change_of_another_interface_is_no_event);
 	TEST(librdmacm_and_the_program_get_each_event);
 	TEST(ids_of_an_address_get_an_event_when_it_is_removed);
+	TEST(an_id_gets_the_event_that_came_while_it_was_resolved);
 	TEST(the_end_of_an_interface_is_that_of_its_device);
 	ibv_close_device(context);
 	rdma_destroy_event_channel(channel);
