@@ -185,10 +185,13 @@ static void a_message_that_is_too_long_has_both_sizes_at_both_ends(void)
 	too_long(101, 100, "the message, 101 bytes, is longer than");
 }
 
-/* Its end has not arrived: the receiver knows only what has. */
+/*
+ * Its end has not arrived: the receiver knows only what has.  By shared memory
+ * it arrives as a whole.
+ */
 static void one_of_several_packets_has_the_size_that_had_arrived(void)
 {
-	too_long(LEN, 5000, "the message, at least ");
+	too_long(LEN, 5000, "the message, ");
 }
 
 int main(void)
