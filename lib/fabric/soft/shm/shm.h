@@ -80,9 +80,9 @@ void pier__soft_shm_wake(struct soft_shm *shm);
 void pier__soft_shm_forked(struct soft_shm *shm);
 
 /*
- * The helper: attach, and end what has ended.  Returns true if a link has ended,
- * which completes requests.  It takes the endpoint as seldom as it can: the
- * program may have it, and other endpoints wait for the helper meanwhile.
+ * The helper: attach, and end what has ended.  Returns true if a link has
+ * ended, which completes requests.  It takes the endpoint as seldom as it can:
+ * the program may have it, and other endpoints wait for the helper meanwhile.
  */
 bool pier__soft_shm_run(struct soft_shm *shm);
 
