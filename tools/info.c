@@ -290,7 +290,7 @@ static const char *shared_memory(void)
 	const char *mode = getenv("PIER_SHM");
 
 	if (!mode || !*mode)
-		mode = "auto";
+		return "off: PIER_SHM is not set";
 	if (strcmp(mode, "off") && strcmp(mode, "auto") &&
 	    strcmp(mode, "require"))
 		return "invalid: PIER_SHM is not off, auto or require";

@@ -287,9 +287,6 @@ bench: all bench-programs
 	MAKE="$(MAKE)" $(SHELL) $(srcdir)/%D%/all.sh $(srcdir) $(BENCH_PAGE) \
 	    $(BENCH_LIST)
 
-# They measure UDP, as those that source pairs.sh; bench-shm the other way.
-bench-comch bench-copy bench-dma bench-sync-event: export PIER_SHM = off
-
 bench-overhead: %D%/overhead %D%/overhead_doca $(overhead_cpp)
 	$(LIBTOOL) --mode=execute $(SHELL) $(srcdir)/%D%/overhead.sh \
 		%D%/overhead %D%/overhead_doca $(overhead_cpp)

@@ -9,7 +9,6 @@
 # t/bench/tables.awk, which reads them.
 set -u
 PATH=$PATH:/usr/sbin:/sbin
-export PIER_SHM=${PIER_SHM:-off}	# packets: shm.sh measures the other way
 turns=${BENCH_TURNS:-${turns:-7}}
 if [ -z "${BENCH_UNSHARED:-}" ]; then
 	as=-Urn

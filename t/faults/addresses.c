@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <sched.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "cm/conn_impl.h"
@@ -498,7 +497,6 @@ out_close:
 
 int main(void)
 {
-	setenv("PIER_SHM", "off", 1);	/* rings notice no address */
 	if (!netns_enter())
 		return tap_skip_all("no network namespace of its own");
 	TEST(an_idle_connection_ends_with_its_address_and_others_stay);

@@ -451,7 +451,7 @@ static bool may_be_shared(void)
 {
 	const char *mode = getenv("PIER_SHM");
 
-	return !mode || strcmp(mode, "off") != 0;
+	return mode && *mode && strcmp(mode, "off") != 0;
 }
 
 static void check_end(enum way way, const struct cm_tally *tally)

@@ -26,7 +26,6 @@ END
 [ "${1:-}" = inside ] || command -v nft >/dev/null ||
     skip_all "there is no nft(8)"
 own_net "$@"
-export PIER_SHM=off	# it is packets that are lost
 lose_acks >"$tmp/nft" 2>&1 || skip_all "$(head -n 1 "$tmp/nft")"
 
 # sample FILE NAME OPTION...

@@ -255,7 +255,6 @@ static void a_running_pair_goes_on_under_fire(void)
 
 int main(void)
 {
-	setenv("PIER_SHM", "off", 1);	/* it is about packets */
 	TEST(unknown_queue_pairs_cost_no_memory_and_no_answer);
 	TEST(stale_sequence_numbers_write_nothing);
 	TEST(a_strange_source_does_not_even_cost_an_answer);

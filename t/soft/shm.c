@@ -208,9 +208,9 @@ static void an_end_that_sleeps_is_woken(void)
 	end();
 }
 
-static void off_at_both_ends_is_udp(void)
+static void off_is_the_default(void)
 {
-	if (begin("off", "off")) {
+	if (begin(NULL, NULL)) {
 		write_part(0, LEN);
 		IS(counted_conn(a.conn, "shm_connected"), 0);
 		IS(counted_conn(a.conn, "shm_sent"), 0);
@@ -352,21 +352,10 @@ static void a_word_that_is_none_is_refused(void)
 	IS(pier__soft_shm_mode(0, &mode), -EINVAL);
 	IS_STR(pier_last_error(),
 	       "PIER_SHM is \"on\": off, auto or require");
-	set_mode(NULL);
-}
-
-static void auto_is_the_default(void)
-{
-	enum pier_shm mode = PIER_SHM_OFF;
-
 	set_mode("");
 	IS(pier__soft_shm_mode(0, &mode), 0);
-	IS(mode, PIER_SHM_AUTO);
-	if (begin(NULL, NULL) && OK(attached())) {
-		write_part(0, LEN);
-		OK(counted_conn(a.conn, "shm_sent") > 0);
-	}
-	end();
+	IS(mode, PIER_SHM_OFF);
+	set_mode(NULL);
 }
 
 static void a_capture_and_faults_imply_off(void)
@@ -479,13 +468,12 @@ int main(void)
 	TEST(writes_reads_and_sends_move_the_bytes);
 	TEST(atomics_are_executed_once);
 	TEST(an_end_that_sleeps_is_woken);
-	TEST(off_at_both_ends_is_udp);
+	TEST(off_is_the_default);
 	TEST(a_configuration_outranks_the_environment);
 	TEST(off_at_one_end_is_udp_and_counted);
 	TEST(require_sends_nothing_by_udp);
 	TEST(require_is_enough_at_one_end);
 	TEST(an_endpoint_attaches_to_itself);
-	TEST(auto_is_the_default);
 	TEST(a_word_that_is_none_is_refused);
 	TEST(a_capture_and_faults_imply_off);
 	TEST(an_end_that_is_closed_ends_its_link_only);

@@ -365,7 +365,6 @@ static void a_way_that_refused_everything_is_sent_trains_again(void)
 
 int main(void)
 {
-	setenv("PIER_SHM", "off", 1);	/* it is about packets */
 	apart = netns_enter();
 	if (apart)	/* the default device is not in this one */
 		unsetenv("PIER_DEVICE");

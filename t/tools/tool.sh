@@ -209,8 +209,8 @@ tells_shm()
 
 info_tells_whether_shared_memory_is_used()
 {
-	tells_shm "shm       auto" PIER_SHM= PIER_PCAP= &&
-		tells_shm "shm       off: PIER_SHM is off" PIER_SHM=off &&
+	tells_shm "shm       off: PIER_SHM is not set" PIER_SHM= &&
+		tells_shm "shm       auto" PIER_SHM=auto PIER_PCAP= &&
 		tells_shm "shm       off: PIER_PCAP is set" PIER_SHM=auto \
 			PIER_PCAP="$tmp/pcap"
 }

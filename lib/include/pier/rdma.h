@@ -98,7 +98,7 @@ struct pier_rdma_config {
 				/* receive of the peer's; 0: no limit.  Only */
 				/* soft devices detect it */
 	uint32_t shm;		/* enum pier_shm; 0: as PIER_SHM of the */
-				/* environment has it, else auto.  Off with */
+				/* environment has it, else off.  Off with */
 				/* PIER_PCAP or PIER_FAULTS, which are about */
 				/* packets */
 	uint32_t events;	/* enum pier_events; 0: as PIER_EVENTS of the */

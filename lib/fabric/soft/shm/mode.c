@@ -25,10 +25,10 @@ static int is_set(const char *name)
 static int from_environment(uint32_t *ret)
 {
 	const char *word = secure_getenv("PIER_SHM");
-	uint32_t i = PIER_SHM_AUTO;
+	uint32_t i = PIER_SHM_OFF;
 
 	if (word && *word)
-		for (i = PIER_SHM_OFF; i < WORDS && strcmp(word, words[i]); i++)
+		for (; i < WORDS && strcmp(word, words[i]); i++)
 			;
 	if (i == WORDS)
 		return pier__fail(-EINVAL, "PIER_SHM is \"%s\": off, auto or "
