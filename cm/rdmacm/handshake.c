@@ -271,7 +271,9 @@ uint64_t pier__handshake_step(struct pier_conn *conn, uint64_t now)
 		pier__conn_transition(conn, PIER__CONN_UP);
 		return now;
 	}
-	if (!err && conn->peer_disconnected)
+	/* a disconnect may overtake the answer to a READ, which says why */
+	if (!err && conn->peer_disconnected &&
+	    conn->ctl_kind != PIER__CTL_READ)
 		err = pier__rdmacm_fail(conn, -ECONNRESET, "handshake",
 					"the peer has disconnected");
 	if (!err && now >= conn->deadline)
