@@ -258,7 +258,7 @@ static void run_shm(struct soft_chan *chan)
 {
 	if (!chan->shm || !pier__soft_shm_run(chan->shm))
 		return;
-	pier__soft_ep_enter_beside(chan->ep);
+	pier__soft_ep_enter_helper(chan->ep);
 	pier__soft_chan_notify(chan);
 	pier__soft_ep_leave(chan->ep);
 }

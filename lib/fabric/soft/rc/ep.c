@@ -93,7 +93,7 @@ void pier__soft_ep_enter(struct soft_ep *ep)
 	pthread_mutex_lock(&ep->owner);
 }
 
-void pier__soft_ep_enter_beside(struct soft_ep *ep)
+void pier__soft_ep_enter_helper(struct soft_ep *ep)
 {
 	atomic_fetch_add(&ep->user.waiters, 1);
 	pthread_mutex_lock(&ep->owner);

@@ -173,8 +173,8 @@ void pier__soft_ep_remove_io(struct soft_ep *ep, struct soft_io *io);
 void pier__soft_ep_destroy(struct soft_ep *ep);
 
 void pier__soft_ep_enter(struct soft_ep *ep);
-/* The same beside a program that polls: that gives way when it leaves. */
-void pier__soft_ep_enter_beside(struct soft_ep *ep);
+/* By the helper, which a program that polls makes way for when it leaves. */
+void pier__soft_ep_enter_helper(struct soft_ep *ep);
 bool pier__soft_ep_try_enter(struct soft_ep *ep);
 void pier__soft_ep_leave(struct soft_ep *ep);
 

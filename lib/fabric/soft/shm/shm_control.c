@@ -32,7 +32,7 @@ void pier__soft_shm_count(struct soft_shm *shm, int err)
 /* The counters belong to the thread that has the endpoint. */
 static void failed(struct soft_shm *shm, int err)
 {
-	pier__soft_ep_enter_beside(shm->ep);
+	pier__soft_ep_enter_helper(shm->ep);
 	pier__soft_shm_count(shm, err);
 	pier__soft_ep_leave(shm->ep);
 }
@@ -163,7 +163,7 @@ static int hand_over(struct soft_shm *shm, struct soft_link *link)
 {
 	int err;
 
-	pier__soft_ep_enter_beside(shm->ep);
+	pier__soft_ep_enter_helper(shm->ep);
 	err = install(shm, link);
 	pier__soft_ep_leave(shm->ep);
 	return err;
@@ -217,7 +217,7 @@ static void attach_wanted(struct soft_shm *shm)
 
 	if (!atomic_load_explicit(&shm->wanted_count, memory_order_relaxed))
 		return;
-	pier__soft_ep_enter_beside(shm->ep);
+	pier__soft_ep_enter_helper(shm->ep);
 	n = shm->wanted_count;
 	memcpy(wanted, shm->wanted, sizeof(wanted));
 	shm->wanted_count = 0;
@@ -287,7 +287,7 @@ static void end(struct soft_shm *shm, struct soft_link *link)
 {
 	int i;
 
-	pier__soft_ep_enter_beside(shm->ep);
+	pier__soft_ep_enter_helper(shm->ep);
 	link->ended = true;
 	for (i = 0; i < DRAIN_ROUNDS && pier__soft_ep_drive(shm->ep); i++)
 		;
