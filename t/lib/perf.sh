@@ -47,11 +47,11 @@ counts()
 	return 1
 }
 
-# sends - the client of before has sent so many packets
+# sends - the client of before has sent so much
 sends()
 {
 	"$pier" counters "$client" >"$tmp/counted" 2>&1 &&
-		awk '$1 == "tx_packets" && $2 > 300 { found = 1 }
+		awk '$1 == "completions" && $2 > 300 { found = 1 }
 			END { exit !found }' "$tmp/counted"
 }
 

@@ -24,13 +24,14 @@ each_operation_is_measured_with_several_connections()
 	done 3<"$tmp/list"
 }
 
-# busy N - so many of the client's connections have sent many packets, more
-# than those before the measured ones
+# busy N - so many of the client's connections have sent many packets, or made
+# as many direct accesses: more than those before the measured ones
 busy()
 {
 	"$pier" counters --json "$client" >"$tmp/counted" 2>&1 || return 1
 	found=$(awk '/"connections"/ { on = 1 }
-		on && /"tx_packets"/ && $2 + 0 > 300 { n++ }
+		on && /"(tx_packets|shm_direct)"/ && $2 + 0 > 300 { busy = 1 }
+		/}/ { n += busy; busy = 0 }
 		END { print n + 0 }' "$tmp/counted")
 	[ "$found" -eq "$1" ]
 }

@@ -119,7 +119,7 @@ gbits_are_eight_times_as_many()
 has_sent()
 {
 	"$pier" counters "$requester" >"$tmp/counted" 2>&1 &&
-		awk '$1 == "tx_packets" && $2 > 1000 { found = 1 }
+		awk '$1 == "completions" && $2 > 1000 { found = 1 }
 			END { exit !found }' "$tmp/counted"
 }
 
