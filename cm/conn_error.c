@@ -275,22 +275,38 @@ static int request_failed(const struct pier_conn *conn, int err,
 			  (int)wc->status, wc->vendor_err, conn->path_mtu);
 }
 
+/*
+ * A peer that has said goodbye and is gone answers no more, which this end may
+ * see before it has looked for a goodbye.
+ */
+static bool has_left(const struct pier_conn *conn)
+{
+	return conn->state >= PIER__CONN_UP && pier__conn_goodbye_seen(conn);
+}
+
+/* A request was cancelled, as the connection ends. */
+static int cancelled(struct pier_conn *conn)
+{
+	const char *reason;
+
+	if (!pier__conn_is_ending(conn) && has_left(conn))
+		pier__conn_transition(conn, PIER__CONN_FLUSHING);
+	else if (!pier__conn_is_ending(conn))
+		broken(conn);
+	reason = pier_conn_error_text(conn);
+	return pier__fail_again(wc_error(IBV_WC_WR_FLUSH_ERR), reason[0] ?
+				reason : wc_text(IBV_WC_WR_FLUSH_ERR));
+}
+
 int pier__conn_failed(struct pier_conn *conn, const char *what,
 		      const struct ibv_wc *wc)
 {
 	char port[128];
 	int err = wc_error(wc->status), cause;
 
-	if (wc->status == IBV_WC_WR_FLUSH_ERR) {
-		const char *reason;
-
-		if (!pier__conn_is_ending(conn))
-			broken(conn);
-		reason = pier_conn_error_text(conn);
-
-		return pier__fail_again(err, reason[0] ? reason :
-					wc_text(wc->status));
-	}
+	if (wc->status == IBV_WC_WR_FLUSH_ERR ||
+	    (wc->status == IBV_WC_RETRY_EXC_ERR && has_left(conn)))
+		return cancelled(conn);
 	cause = pier__conn_port_fault(conn, port, sizeof(port));
 	if (cause == -ENODEV) {		/* this failure is the first sign */
 		err = with_ends(conn, pier__dev_alive(conn->queues->dev));

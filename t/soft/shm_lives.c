@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "t/lib/counted.h"
+#include "t/lib/limit.h"
 #include "t/lib/pair.h"
 #include "t/lib/shmpair.h"
 #include "t/lib/tap.h"
@@ -55,6 +56,17 @@ static int executes(struct pair *pair, void *arg)
 	return 1;
 }
 
+static int says_goodbye(struct pair *pair, void *arg)
+{
+	(void)arg;
+	serve(pair);
+	IS(pier_conn_disconnect(me.conn), 0);
+	OK(peer_conn(me.conn, PIER_CONN_RESET));
+	peer_close(&me);
+	pier_dev_close(dev);
+	return 0;
+}
+
 /* The child has all descriptors; it sends its pid. */
 static int forks(struct pair *pair, void *arg)
 {
@@ -72,7 +84,7 @@ static int forks(struct pair *pair, void *arg)
 	peer_serve();
 }
 
-static struct pair stopped, other_program, parent;
+static struct pair stopped, other_program, parent, leaver;
 
 static void meet(struct pair *pair)
 {
@@ -167,16 +179,41 @@ static void a_child_that_lives_on_hides_no_end(void)
 	IS(kill(child, SIGKILL), 0);
 }
 
+/*
+ * This program sees the goodbye, the end of the link and the failure of its
+ * request at once, as it did not run meanwhile.
+ */
+static void a_peer_that_has_said_goodbye_has_not_failed(void)
+{
+	uint64_t ended = counted_dev(dev, "shm_ended");
+	long long limit = limit_from_now();
+	int status = -EINPROGRESS;
+	struct pier_buf *src;
+
+	meet(&leaver);
+	src = peer_data(&me, 0, 16);
+	IS(pier_rdma_send(me.conn, src, peer_done, &status), 0);
+	go(&leaver);
+	while (counted_dev(dev, "shm_ended") == ended && limit_nap(limit))
+		;
+	IS(peer_await(&status), -ECANCELED);
+	OK(peer_conn(me.conn, PIER_CONN_RESET));
+	pier_buf_put(src);
+	part(ended);
+}
+
 int main(void)
 {
 	pair_start(&stopped, stays, NULL);
 	pair_start(&other_program, executes, NULL);
 	pair_start(&parent, forks, NULL);
+	pair_start(&leaver, says_goodbye, NULL);
 	if (!begin_peer())
 		return tap_skip_all("no soft_lo");
 	TEST(memory_of_a_stopped_process_is_written_and_read);
 	TEST(a_process_that_executes_another_program_has_ended);
 	TEST(a_child_that_lives_on_hides_no_end);
+	TEST(a_peer_that_has_said_goodbye_has_not_failed);
 	peer_close(&me);
 	pier_dev_close(dev);
 	return tap_done();
