@@ -279,7 +279,7 @@ static int request_failed(const struct pier_conn *conn, int err,
  * A peer that has said goodbye and is gone answers no more, which this end may
  * see before it has looked for a goodbye.
  */
-static bool has_left(const struct pier_conn *conn)
+static bool disconnected(const struct pier_conn *conn)
 {
 	return conn->state >= PIER__CONN_UP && pier__conn_goodbye_seen(conn);
 }
@@ -289,7 +289,7 @@ static int cancelled(struct pier_conn *conn)
 {
 	const char *reason;
 
-	if (!pier__conn_is_ending(conn) && has_left(conn))
+	if (!pier__conn_is_ending(conn) && disconnected(conn))
 		pier__conn_transition(conn, PIER__CONN_FLUSHING);
 	else if (!pier__conn_is_ending(conn))
 		broken(conn);
@@ -305,7 +305,7 @@ int pier__conn_failed(struct pier_conn *conn, const char *what,
 	int err = wc_error(wc->status), cause;
 
 	if (wc->status == IBV_WC_WR_FLUSH_ERR ||
-	    (wc->status == IBV_WC_RETRY_EXC_ERR && has_left(conn)))
+	    (wc->status == IBV_WC_RETRY_EXC_ERR && disconnected(conn)))
 		return cancelled(conn);
 	cause = pier__conn_port_fault(conn, port, sizeof(port));
 	if (cause == -ENODEV) {		/* this failure is the first sign */

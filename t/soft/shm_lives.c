@@ -183,7 +183,7 @@ static void a_child_that_lives_on_hides_no_end(void)
  * This program sees the goodbye, the end of the link and the failure of its
  * request at once, as it did not run meanwhile.
  */
-static void a_peer_that_has_said_goodbye_has_not_failed(void)
+static void a_goodbye_before_the_end_is_no_failure(void)
 {
 	uint64_t ended = counted_dev(dev, "shm_ended");
 	long long limit = limit_from_now();
@@ -213,7 +213,7 @@ int main(void)
 	TEST(memory_of_a_stopped_process_is_written_and_read);
 	TEST(a_process_that_executes_another_program_has_ended);
 	TEST(a_child_that_lives_on_hides_no_end);
-	TEST(a_peer_that_has_said_goodbye_has_not_failed);
+	TEST(a_goodbye_before_the_end_is_no_failure);
 	peer_close(&me);
 	pier_dev_close(dev);
 	return tap_done();
