@@ -276,12 +276,13 @@ static int request_failed(const struct pier_conn *conn, int err,
 }
 
 /*
- * A peer that has said goodbye and is gone answers no more, which this end may
- * see before it has looked for a goodbye.
+ * A peer that has disconnected and is gone answers no more, which this end may
+ * see before a step has looked for the disconnect.
  */
 static bool disconnected(const struct pier_conn *conn)
 {
-	return conn->state >= PIER__CONN_UP && pier__conn_goodbye_seen(conn);
+	return conn->state >= PIER__CONN_UP &&
+	       pier__conn_peer_disconnected(conn);
 }
 
 /* A request was cancelled, as the connection ends. */

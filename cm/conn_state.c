@@ -63,8 +63,7 @@ static void report(struct pier_conn *conn)
 		fn(conn, conn->user_data, pier_ctx_user_data(conn->owner->ctx));
 }
 
-/* Has the peer ended the connection, by goodbye or by CM? */
-static bool peer_disconnected(const struct pier_conn *conn)
+bool pier__conn_peer_disconnected(const struct pier_conn *conn)
 {
 	return conn->peer_disconnected || pier__conn_goodbye_seen(conn);
 }
@@ -155,7 +154,7 @@ static bool rnr_step(struct pier_conn *conn, uint64_t now)
 
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 {
-	if (peer_disconnected(conn)) {
+	if (pier__conn_peer_disconnected(conn)) {
 		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
 			  "disconnected", conn->local.qpn);
 		flush(conn);
@@ -172,7 +171,7 @@ static uint64_t step_draining(struct pier_conn *conn, uint64_t now)
 {
 	int err;
 
-	if (peer_disconnected(conn)) {
+	if (pier__conn_peer_disconnected(conn)) {
 		flush(conn);
 		return now;
 	}
@@ -206,9 +205,10 @@ static bool is_stuck(struct pier_conn *conn, uint64_t now)
 static uint64_t step_goodbye(struct pier_conn *conn, uint64_t now)
 {
 	if (conn->ctl_kind != PIER__CTL_NONE && !is_stuck(conn, now) &&
-	    !peer_disconnected(conn))
+	    !pier__conn_peer_disconnected(conn))
 		return now + PIER__MS;
-	if (conn->ctl_kind == PIER__CTL_NONE || peer_disconnected(conn))
+	if (conn->ctl_kind == PIER__CTL_NONE ||
+	    pier__conn_peer_disconnected(conn))
 		flush(conn);
 	else
 		flush_and_say(conn);
@@ -240,7 +240,8 @@ static uint64_t step_resetting(struct pier_conn *conn, uint64_t now)
 	if (!is_flushed(conn, now))
 		return now + PIER__MS;
 	if (!is_drained(conn) || conn->goodbye_acked ||
-	    peer_disconnected(conn) || conn->flow->qp_resume(conn)) {
+	    pier__conn_peer_disconnected(conn) ||
+	    conn->flow->qp_resume(conn)) {
 		pier__conn_transition(conn, PIER__CONN_FLUSHING);
 		return now;
 	}

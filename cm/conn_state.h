@@ -84,6 +84,9 @@ bool pier__conn_is_connecting(const struct pier_conn *conn);
 /* Is it flushing, cancelling, failing, or closed? */
 bool pier__conn_is_ending(const struct pier_conn *conn);
 
+/* Has the peer ended the connection, by goodbye or by CM? */
+bool pier__conn_peer_disconnected(const struct pier_conn *conn);
+
 /* Has it ended, so that it has no QP any more? */
 bool pier__conn_is_closed(const struct pier_conn *conn);
 

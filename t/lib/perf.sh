@@ -47,7 +47,7 @@ counts()
 	return 1
 }
 
-# sends - the client of before has sent so much
+# sends - so many requests of the client of before are complete
 sends()
 {
 	"$pier" counters "$client" >"$tmp/counted" 2>&1 &&
