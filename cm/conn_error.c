@@ -290,6 +290,7 @@ static int cancelled(struct pier_conn *conn)
 {
 	const char *reason;
 
+	pier__conn_check_fault(conn);	/* it may be why the peer has */
 	if (!pier__conn_is_ending(conn) && disconnected(conn))
 		pier__conn_transition(conn, PIER__CONN_FLUSHING);
 	else if (!pier__conn_is_ending(conn))

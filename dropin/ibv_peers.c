@@ -52,6 +52,8 @@ static void read_all(void)
 	char *copy = value && *value ? strdup(value) : NULL;
 	char *pos = copy, *word;
 
+	if (value && *value && !copy)
+		error = -ENOMEM;
 	while (pos && !error) {
 		word = strsep(&pos, ",");
 		if (count == PEERS || !parse(word, &peers[count]))
@@ -66,6 +68,8 @@ int pier__dropin_peers(void)
 	pthread_once(&once, read_all);
 	if (!error)
 		return 0;
+	if (error == -ENOMEM)
+		return pier__fail(error, "no memory to read PIER_ROCE_PEERS");
 	return pier__fail(error, "PIER_ROCE_PEERS=%s: addresses, each with or "
 			  "without /BITS, separated by commas, at most %d",
 			  secure_getenv("PIER_ROCE_PEERS"), PEERS);

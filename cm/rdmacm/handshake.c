@@ -232,6 +232,8 @@ static int advance(struct pier_conn *conn, uint64_t now)
 		return 0;
 	if (cm->foreign)
 		return 1;
+	if (cm->to_read && conn->peer_disconnected)
+		return 0;		/* nobody would answer */
 	if (cm->to_read)
 		err = read_blob(conn);
 	else if ((pier__rdmacm_is_active(conn) || pier__was_read(cm)) &&

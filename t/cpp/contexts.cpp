@@ -62,7 +62,10 @@ static void memory_that_is_const_is_a_source()
 
 	IS(refused.code(), -EACCES);
 	LIKE(refused.error().text.c_str(), "const");
-	OK(pier::mmap::map(b.dev, text, 0).ok());	/* to be read */
+	auto third = pier::mmap::map(b.dev, text, 0).value();	/* to be read */
+	auto into = inv.empty(third).value();
+
+	IS(pier::run(dma.copy(src, into), LIMIT_MS).code(), -EACCES);
 	/* nullptr is not const memory: it means pier's own. */
 	OK(pier::mmap::map(b.dev, nullptr, 8, PIER_LOCAL_WRITE).ok());
 }

@@ -34,7 +34,7 @@ struct fake_id {
 	bool asked, up, over;
 };
 
-bool fakecm_lose_rtu, fakecm_lose_req, fakecm_no_way;
+bool fakecm_lose_rtu, fakecm_lose_req, fakecm_no_way, fakecm_hang_up;
 int fakecm_error = -EIO;
 int fakecm_fail, fakecm_ids, fakecm_listeners, fakecm_stale;
 static uint32_t stale_qpn;	/* of the last such REQ */
@@ -318,6 +318,8 @@ static int fake_establish(struct pier__cm_id *cm_id)
 		id->other->up = true;
 	if (id->other && !fakecm_lose_rtu)
 		tell(id->other, PIER__CM_ESTABLISHED, NULL, 0, NULL, 0, 0);
+	if (id->other && fakecm_hang_up)
+		tell(id->other, PIER__CM_DISCONNECTED, NULL, 0, NULL, 0, 0);
 	return 0;
 }
 

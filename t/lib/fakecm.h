@@ -13,6 +13,7 @@
 extern const struct pier__fabric_cm fakecm;
 
 extern bool fakecm_lose_rtu;	/* ESTABLISHED is never reported */
+extern bool fakecm_hang_up;	/* the client's DREQ is behind its RTU */
 extern bool fakecm_lose_req;	/* no answer arrives */
 extern int fakecm_stale;	/* so many QPNs are rejected as stale */
 extern bool fakecm_no_way;	/* UNREACHABLE instead of RESOLVED */

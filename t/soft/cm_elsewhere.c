@@ -67,18 +67,25 @@ static void another_client_gets_none(void)
 		OK(!memcmp(got, none, sizeof(got)));
 }
 
-static void the_program_of_a_client_gets_it_too(void)
+static void gets_it_in(enum pier__cm_space space)
 {
 	struct cm_pair *pair = cm_open(3, false, 8);
 	struct cmpair_end *a;
 
 	pair->node[1].listener.ip = listen_ip;
-	a = cm_ask(pair, CM_SERVICE, NULL);
+	pair->node[1].listener.space = space;
+	a = cm_ask_in(pair, CM_SERVICE, NULL, space);
 	cm_run(pair, 1);
 	IS(a->over, PIER__CM_REJECTED);
 	IS(a->reason, ROCE_REJ_GID);
 	OK(!memcmp(a->event.instead, &listen_ip, 16));
 	cm_close(pair);
+}
+
+static void the_program_of_a_client_gets_it_too(void)
+{
+	gets_it_in(PIER__CM_TCP);
+	gets_it_in(PIER__CM_IB);
 }
 
 /* What has another length is no address. */

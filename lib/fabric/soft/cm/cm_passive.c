@@ -39,13 +39,13 @@ void pier__soft_cm_unlisten(struct soft_cm *cm,
 	}
 }
 
-/* Where the client of @rx would reach a listener on @port. */
-static bool instead(const struct soft_cm *cm, const struct soft_rx *rx,
-		    uint16_t port, struct in6_addr *ret)
+/* Where the client of @rx would reach a listener of the service of @req. */
+static bool instead(const struct soft_cm *cm, const struct soft_mad *req,
+		    const struct soft_rx *rx, struct in6_addr *ret)
 {
 	const struct soft_cm_host_ops *ops = cm->host->ops;
 	const struct soft_cm_listener *listener =
-		pier__soft_cm_listener(cm, port, &in6addr_any, PIER__CM_TCP);
+		pier__soft_cm_service(cm, req, &in6addr_any, false);
 
 	if (listener && !IN6_IS_ADDR_UNSPECIFIED(&listener->ip)) {
 		*ret = listener->ip;
@@ -64,7 +64,7 @@ static void put_instead(const struct soft_cm *cm, const struct soft_mad *req,
 {
 	struct in6_addr ip;
 
-	if (!instead(cm, rx, (uint16_t)req->service_id, &ip))
+	if (!instead(cm, req, rx, &ip))
 		return;
 	mad->info_len = sizeof(ip);
 	memcpy(mad->info, &ip, sizeof(ip));
