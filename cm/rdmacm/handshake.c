@@ -233,7 +233,7 @@ static int advance(struct pier_conn *conn, uint64_t now)
 	if (cm->foreign)
 		return 1;
 	if (cm->to_read && conn->peer_disconnected)
-		return 0;		/* nobody would answer */
+		return 0;		/* it would not be answered */
 	if (cm->to_read)
 		err = read_blob(conn);
 	else if ((pier__rdmacm_is_active(conn) || pier__was_read(cm)) &&

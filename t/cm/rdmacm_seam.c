@@ -290,7 +290,7 @@ static bool reads(void)
 }
 
 /* As if its DREQ had overtaken the NAK. */
-static void a_disconnect_does_not_hide_why_a_blob_was_not_read(void)
+static void a_failed_read_of_a_blob_goes_before_a_disconnect(void)
 {
 	struct pier_conn *conn;
 
@@ -539,7 +539,7 @@ int main(void)
 	TEST(a_malformed_request_is_rejected_and_not_reported);
 	TEST(a_malformed_answer_is_refused);
 	TEST(a_blob_that_cannot_be_read_fails_the_connection);
-	TEST(a_disconnect_does_not_hide_why_a_blob_was_not_read);
+	TEST(a_failed_read_of_a_blob_goes_before_a_disconnect);
 	TEST(nothing_is_read_from_a_client_that_has_disconnected);
 	TEST(a_request_to_a_client_that_has_disconnected_is_cancelled);
 	TEST(names_are_looked_up_and_each_address_tried);

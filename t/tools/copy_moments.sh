@@ -50,7 +50,8 @@ a_copy_that_is_killed_at_any_moment_leaves_a_whole_target()
 		kill_at "$((us / 1000000)).$(printf %06d $((us % 1000000)))" \
 		    $n || return
 	done
-	[ $midst -gt 0 ] || [ $n -lt 2 ] || { echo "no kill of $n in the middle"; return 1; }
+	[ $midst -gt 0 ] || [ $n -lt 2 ] ||
+	    { echo "no kill of $n in the middle"; return 1; }
 }
 
 device_known
