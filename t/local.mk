@@ -899,6 +899,7 @@ EXTRA_DIST += \
 	%D%/dropin/fake_rdmacm.h \
 	%D%/dropin/fake_verbs.c \
 	%D%/dropin/fake_verbs.h \
+	%D%/dropin/pier_not \
 	%D%/dropin/qmp.py \
 	%D%/dropin/rpma.c \
 	%D%/lib/alone.sh \
@@ -924,6 +925,7 @@ EXTRA_DIST += \
 	%D%/lib/sshd.sh \
 	%D%/lib/tap.sh \
 	%D%/lib/toolbox.sh \
+	%D%/lib/without.awk \
 	%D%/manual/jobs.h \
 	%D%/manual/jobs_client.c \
 	%D%/manual/jobs_server.c \
@@ -1009,14 +1011,15 @@ shm_tests = $(filter %D%/cm/% %D%/fabric/% %D%/faults/% %D%/ops/%, \
 	$(check_PROGRAMS))
 SHM = require
 check-shm: all tests
-	run=`echo $(shm_tests) | tr ' ' '\n' | awk ' \
-	FNR == NR { if (/^t/) not[$$1] = NF > 1; next } \
-	!($$1 in not) { print; next } \
-	not[$$1] { delete not[$$1] } \
-	END { for (name in not) bad = bad " " name; if (bad) { \
-		print "not: no such test, or no reason:" bad >"/dev/stderr"; \
-		exit 1 } }' $(srcdir)/%D%/shm/not -` && \
+	run=`echo $(shm_tests) | tr ' ' '\n' | \
+		awk -f $(srcdir)/%D%/lib/without.awk $(srcdir)/%D%/shm/not -` && \
 	PIER_SHM=$(SHM) $(prove_by_run) -j4 $$run
+
+# All tests of the guest of t/vm/run, but for those of %D%/dropin/pier_not, with
+# pier itself under pier run.
+check-pier: all tests
+	PIER_TEST_WHOLE=1 prove --timer --exec '$(SHELL)' \
+		$(srcdir)/%D%/dropin/pier.sh
 
 # docs/coverage.md: what tests execute; the inputs of t/data/fuzz apart.
 COVERAGE_TESTS = $(filter-out %D%/fuzz/%,$(check_PROGRAMS))
@@ -1025,4 +1028,4 @@ coverage: $(check_LTLIBRARIES) $(COVERAGE_TESTS) $(COVERAGE_FUZZ)
 	$(SHELL) $(srcdir)/%D%/lib/coverage.sh $(COVERAGE_FUZZ)
 	$(SHELL) $(srcdir)/%D%/lib/coverage.sh $(COVERAGE_TESTS)
 
-.PHONY: check-shm coverage prove prove-dropin tests
+.PHONY: check-pier check-shm coverage prove prove-dropin tests

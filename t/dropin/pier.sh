@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # pier itself under pier run: its devices of verbs are those of the library.
-# Its programs, and some of the tests that the guest of t/vm/run runs on kernel
-# Soft-RoCE.
+# Its programs, and of the tests that the guest of t/vm/run runs on kernel
+# Soft-RoCE some, or with PIER_TEST_WHOLE=1 all but those of pier_not.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
 . "$top/t/lib/netns.sh"
@@ -32,13 +32,23 @@ a_test_of_the_guest_passes()
 	}
 }
 
+# Those without PIER_TEST_WHOLE.
+some='t/cm/conn.t t/cm/process.t t/cm/rdmacm.t t/cm/rdmacm_answer.t
+    t/fabric/fabric.t t/ops/bulk.t t/ops/comch.t t/ops/comch_data.t
+    t/ops/comch_request.t t/ops/dma.t t/ops/graph_rdma.t t/ops/rdma.t
+    t/ops/sync_event_rdma.t t/ops/task.t'
+
+whole()
+{
+	awk -f "$top/t/lib/without.awk" "$top/t/dropin/pier_not" \
+	    "$top/t/vm/tests"
+}
+
 alone
 run the_device_is_one_of_verbs
 run_pier
-for test in t/cm/conn.t t/cm/process.t t/cm/rdmacm.t t/cm/rdmacm_answer.t \
-    t/fabric/fabric.t t/ops/bulk.t t/ops/comch.t t/ops/comch_data.t \
-    t/ops/comch_request.t t/ops/dma.t t/ops/graph_rdma.t t/ops/rdma.t \
-    t/ops/sync_event_rdma.t t/ops/task.t; do
+[ -z "${PIER_TEST_WHOLE:-}" ] || some=$(whole) || exit
+for test in $some; do
 	run a_test_of_the_guest_passes "$test"
 done
 tap_done

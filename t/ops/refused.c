@@ -65,12 +65,15 @@ static void b_has_failed(const char *text)
 /* A request of b's own, on a device that may report nothing. */
 static void b_tries(void)
 {
-	int status = -EINPROGRESS;
+	int status = -EINPROGRESS, err;
 
 	if (is_soft())
 		return;
-	IS(pier_rdma_send(b.conn, NULL, peer_done, &status), 0);
-	IS(peer_await(&status), -ECANCELED);
+	err = pier_rdma_send(b.conn, NULL, peer_done, &status);
+	if (err)
+		IS(err, -ENOTCONN);	/* it has reported it */
+	else
+		IS(peer_await(&status), -ECANCELED);
 }
 
 static void write_far(struct pier_buf *near, struct pier_buf *far, int *status)
