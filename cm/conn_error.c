@@ -256,6 +256,15 @@ void pier__conn_check_fault(struct pier_conn *conn)
 		broken(conn);
 }
 
+bool pier__conn_is_at_fault(struct pier_conn *conn)
+{
+	if (!pier__conn_is_ending(conn)) {
+		pier__dev_events(conn->queues->dev);
+		pier__conn_check_fault(conn);
+	}
+	return pier__conn_is_ending(conn);
+}
+
 /* Fail for @what; @port is the part of the message about the local port. */
 static int request_failed(const struct pier_conn *conn, int err,
 			  const char *what, const struct ibv_wc *wc,
@@ -290,11 +299,12 @@ static int cancelled(struct pier_conn *conn)
 {
 	const char *reason;
 
-	pier__conn_check_fault(conn);	/* it may be why the peer has */
-	if (!pier__conn_is_ending(conn) && disconnected(conn))
-		pier__conn_transition(conn, PIER__CONN_FLUSHING);
-	else if (!pier__conn_is_ending(conn))
-		broken(conn);
+	if (!pier__conn_is_at_fault(conn)) {
+		if (disconnected(conn))
+			pier__conn_transition(conn, PIER__CONN_FLUSHING);
+		else
+			broken(conn);
+	}
 	reason = pier_conn_error_text(conn);
 	return pier__fail_again(wc_error(IBV_WC_WR_FLUSH_ERR), reason[0] ?
 				reason : wc_text(IBV_WC_WR_FLUSH_ERR));

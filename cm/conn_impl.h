@@ -177,6 +177,12 @@ int pier__conn_no_hello(const struct pier_conn *conn);
 /* Fail it if its queue pair has ended by itself. */
 void pier__conn_check_fault(struct pier_conn *conn);
 
+/*
+ * Before it ends as the peer has disconnected: its queue pair may have ended by
+ * itself, which the peer answers so.  Returns whether it is ending.
+ */
+bool pier__conn_is_at_fault(struct pier_conn *conn);
+
 /* Its context's queues have failed: fail it for the same reason. */
 void pier__conn_queues_failed(struct pier_conn *conn);
 

@@ -155,6 +155,8 @@ static bool rnr_step(struct pier_conn *conn, uint64_t now)
 static uint64_t step_up(struct pier_conn *conn, uint64_t now)
 {
 	if (pier__conn_peer_disconnected(conn)) {
+		if (pier__conn_is_at_fault(conn))
+			return now;
 		pier__log(PIER_LOG_INFO, "cm", "QPN 0x%06x: the peer has "
 			  "disconnected", conn->local.qpn);
 		flush(conn);

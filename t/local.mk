@@ -30,6 +30,7 @@ check_PROGRAMS += \
 	%D%/cm/rdmacm_address.t \
 	%D%/cm/rdmacm_answer.t \
 	%D%/cm/rdmacm_away.t \
+	%D%/cm/rdmacm_ends.t \
 	%D%/cm/rdmacm_errors.t \
 	%D%/cm/rdmacm_first.t \
 	%D%/cm/rdmacm_hosts.t \
@@ -1015,11 +1016,11 @@ check-shm: all tests
 		awk -f $(srcdir)/%D%/lib/without.awk $(srcdir)/%D%/shm/not -` && \
 	PIER_SHM=$(SHM) $(prove_by_run) -j4 $$run
 
-# All tests of the guest of t/vm/run, but for those of %D%/dropin/pier_not, with
-# pier itself under pier run.
+# The tests of the guest of t/vm/run that are programs, but for those of
+# %D%/dropin/pier_not, with pier itself under pier run.
 check-pier: all tests
-	PIER_TEST_WHOLE=1 prove --timer --exec '$(SHELL)' \
-		$(srcdir)/%D%/dropin/pier.sh
+	PATH=$$PATH:/usr/sbin:/sbin PIER_TEST_REQUIRE=1 PIER_TEST_WHOLE=1 \
+		prove --timer --exec '$(SHELL)' $(srcdir)/%D%/dropin/pier.sh
 
 # docs/coverage.md: what tests execute; the inputs of t/data/fuzz apart.
 COVERAGE_TESTS = $(filter-out %D%/fuzz/%,$(check_PROGRAMS))

@@ -244,91 +244,6 @@ static void a_malformed_answer_is_refused(void)
 	end();
 }
 
-/* A request with a blob at an address that is not there, of a key of none. */
-static bool ask_with_no_blob(void)
-{
-	static uint8_t field[56];
-	struct pier__cm_frame frame = {
-		.ctl_addr = 4096, .ctl_rkey = 1, .nonce = 5, .len = 4096,
-		.access = PIER_REMOTE_READ, .message = 4096,
-		.blob_addr = 0x1000, .blob_rkey = 12345,
-		.data = (const uint8_t[4096]){ 0 },
-	};
-
-	if (!OK(pier__cm_frame_encode(&frame, field, sizeof(field)) > 0) ||
-	    !begin(3000))
-		return false;
-	fakecm_data = field;
-	return caller_ask(&client, &server, NULL);
-}
-
-static void server_fails_with(int err, const char *text)
-{
-	OK(peer_count(&server.failures, 1));
-	IS(pier_conn_error(server.peer.conn), err);
-	LIKE(pier_conn_error_text(server.peer.conn), text);
-	IS(server.established, 0);
-}
-
-static void a_blob_that_cannot_be_read_fails_the_connection(void)
-{
-	if (ask_with_no_blob())
-		server_fails_with(-PIER_EREMACCESS, "private data");
-	end();
-}
-
-/* The server has posted the READ of the blob, and not polled its completion. */
-static bool reads(void)
-{
-	long long limit = limit_from_now();
-
-	while (!server.peer.conn || !server.peer.conn->cm->to_read ||
-	       server.peer.conn->ctl_kind != PIER__CTL_READ)
-		if (!peer_step(limit))
-			return false;
-	return true;
-}
-
-/* As if its DREQ had overtaken the NAK. */
-static void a_failed_read_of_a_blob_goes_before_a_disconnect(void)
-{
-	struct pier_conn *conn;
-
-	if (ask_with_no_blob() && OK(reads())) {
-		conn = server.peer.conn;
-		conn->peer_disconnected = true;
-		pier__conn_step(conn, pier__pe_now(server.peer.pe));
-		server_fails_with(-PIER_EREMACCESS, "private data");
-	}
-	end();
-}
-
-static void nothing_is_read_from_a_client_that_has_disconnected(void)
-{
-	fakecm_hang_up = true;
-	if (ask_with_no_blob())
-		server_fails_with(-ECONNRESET, "the peer has disconnected");
-	fakecm_hang_up = false;
-	end();
-}
-
-/* Whose device has given up before a step has looked for the disconnect. */
-static void a_request_to_a_client_that_has_disconnected_is_cancelled(void)
-{
-	const struct ibv_wc wc = { .status = IBV_WC_RETRY_EXC_ERR };
-	struct pier_conn *conn;
-
-	if (begin(0) && OK(caller_join(&client, &server, NULL))) {
-		conn = server.peer.conn;
-		conn->peer_disconnected = true;
-		IS(pier__conn_failed(conn, "send", &wc), -ECANCELED);
-		OK(peer_count(&server.disconnected, 1));
-		IS(pier_conn_error(conn), 0);
-		IS(server.failures, 0);
-	}
-	end();
-}
-
 static void names_are_looked_up_and_each_address_tried(void)
 {
 	if (begin(5000)) {
@@ -538,10 +453,6 @@ int main(void)
 	TEST(a_seam_that_fails_anywhere_leaves_nothing_behind);
 	TEST(a_malformed_request_is_rejected_and_not_reported);
 	TEST(a_malformed_answer_is_refused);
-	TEST(a_blob_that_cannot_be_read_fails_the_connection);
-	TEST(a_failed_read_of_a_blob_goes_before_a_disconnect);
-	TEST(nothing_is_read_from_a_client_that_has_disconnected);
-	TEST(a_request_to_a_client_that_has_disconnected_is_cancelled);
 	TEST(names_are_looked_up_and_each_address_tried);
 	TEST(a_reject_without_a_word_is_one_of_that_address);
 	TEST(the_address_in_a_reject_is_shown_if_it_is_one);

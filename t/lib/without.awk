@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
-# awk -f without.awk NOT TESTS: those of TESTS, a line each, but for those of
-# NOT, which has "NAME REASON".  A name of NOT that is no test, or has no reason,
-# is an error.
+# awk -f without.awk NOT TESTS: the programs of TESTS (NAME.t), a line each, less
+# those of NOT, which has "NAME REASON".  A name of NOT that is not among them,
+# or has no reason, is an error.
 
 FNR == NR {
 	if (/^t/)
