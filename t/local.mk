@@ -1012,8 +1012,8 @@ shm_tests = $(filter %D%/cm/% %D%/fabric/% %D%/faults/% %D%/ops/%, \
 	$(check_PROGRAMS))
 SHM = require
 check-shm: all tests
-	run=`echo $(shm_tests) | tr ' ' '\n' | \
-		awk -f $(srcdir)/%D%/lib/without.awk $(srcdir)/%D%/shm/not -` && \
+	run=`echo $(shm_tests) | tr ' ' '\n' | awk \
+		-f $(srcdir)/%D%/lib/without.awk $(srcdir)/%D%/shm/not -` && \
 	PIER_SHM=$(SHM) $(prove_by_run) -j4 $$run
 
 # The tests of the guest of t/vm/run that are programs, but for those of

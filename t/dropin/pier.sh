@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # pier itself under pier run: its devices of verbs are those of the library.
-# Its programs, and of the tests that the guest of t/vm/run runs on kernel
-# Soft-RoCE, and that are programs, some; or with PIER_TEST_WHOLE=1 all but those
-# of pier_not.
+# Its programs, and of the test programs that the guest of t/vm/run runs on
+# kernel Soft-RoCE some, or with PIER_TEST_WHOLE=1 all but those of pier_not.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
 . "$top/t/lib/netns.sh"
