@@ -35,6 +35,7 @@ static bool fault(struct pier__qp *qp, struct pier__fault *ret)
 static bool begin(void)
 {
 	fakecm_hang_up = false;
+	fakecm_data = NULL;
 	return caller_pair(&client, &server, dev, NULL, LEN) &&
 	       caller_listen(&server, 0);
 }
