@@ -102,7 +102,7 @@ static struct pier_args args_of_many(void)
 	struct pier_args args = PIER_ARGS_RENDEZVOUS;
 
 	args.use_cm = true;
-	args.listen_port = 20000 + getppid() % 10000;
+	args.listen_port = 7000 + getppid() % 3000;
 	args.timeout_ms = 20000;
 	return args;
 }
@@ -138,7 +138,7 @@ static void several_clients_have_one_listener(void)
 
 	for (i = 0; i < 3; i++)
 		pair_start(&pairs[i], come, NULL);
-	args.listen_port = 20000 + getpid() % 10000;
+	args.listen_port = 7000 + getpid() % 3000;
 	memset(&me, 0, sizeof(me));
 	if (IS(pier_dev_open(NULL, &dev), 0) &&
 	    peer_open(&me, dev, NULL, NULL, LEN)) {

@@ -11,7 +11,7 @@
 /* Connections by address: a server and a client in one process. */
 
 /* Tests may run at the same time. */
-#define PORT ((uint16_t)(20000 + getpid() % 20000))
+#define PORT ((uint16_t)(10000 + getpid() % 2500))
 
 static const union doca_data no_data = { .ptr = NULL };
 static struct end server, client, second;

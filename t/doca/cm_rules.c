@@ -8,7 +8,7 @@
 
 /* Rules of connections by address that programs rely on. */
 
-#define PORT ((uint16_t)(51000 + getpid() % 10000))
+#define PORT ((uint16_t)(17500 + getpid() % 2500))
 #define LIMIT_S 100
 
 static const union doca_data no_data = { .ptr = NULL };

@@ -11,7 +11,7 @@
 #define ROUNDS 1000
 #define WARM 100		/* rounds after which memory is measured */
 #define GROWTH 65536		/* bytes: one object a round is far more */
-#define PORT ((uint16_t)(41000 + getpid() % 10000))
+#define PORT ((uint16_t)(15000 + getpid() % 2500))
 
 static const union doca_data no_data = { .ptr = NULL };
 static struct end a, b;
