@@ -7,7 +7,7 @@
 
 /* Several clients of one server, and what one of them does to the others. */
 
-#define PORT ((uint16_t)(12500 + getpid() % 2500))
+#define PORT ((uint16_t)(13600 + getpid() % 1400))
 #define CLIENTS 2
 
 static const union doca_data no_data = { .ptr = NULL };
