@@ -165,6 +165,22 @@ void pier__request_arrived(struct pier__rdmacm *rdmacm,
 	pier__list_add(&listener->waiting, &w->link);
 }
 
+bool pier__requests_are_full(const struct pier__rdmacm *rdmacm)
+{
+	struct pier__list *listeners = &rdmacm->queues->owner->listeners;
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, listeners) {
+		const struct pier_listener *listener = pier__container_of(
+			pos, struct pier_listener, link);
+
+		if (listener->queues && !listener->rate &&
+		    listener->cm->held >= listener->backlog)
+			return true;
+	}
+	return false;
+}
+
 static struct pier__pending_request *waiting_of(struct pier__list *link)
 {
 	return pier__container_of(link, struct pier__pending_request, link);

@@ -43,21 +43,24 @@ static int poll_events(struct pier__source *source, int budget)
 	struct pier__queues *queues = rdmacm->queues;
 	struct pier__cm_event ev;
 	uint64_t due;
+	bool full = pier__requests_are_full(rdmacm);
 	int n, err = 0;
 
 	(void)budget;
 	source->due = PIER__NEVER;
-	for (n = 0; n < STEPS && !err; n++) {
+	for (n = 0; n < STEPS && !full && !err; n++) {
 		err = rdmacm->fab->next(rdmacm->cm, &ev);
 		if (err)
 			break;
-		if (ev.kind == PIER__CM_REQUEST)
+		if (ev.kind == PIER__CM_REQUEST) {
 			pier__request_arrived(rdmacm, &ev);
-		else if (ev.id && ev.id->owner)
+			full = pier__requests_are_full(rdmacm);
+		} else if (ev.id && ev.id->owner) {
 			take(ev.id->owner, &ev);
+		}
 	}
 	due = pier__requests_step(rdmacm, pier__pe_now(queues->pe));
-	if (n == STEPS)
+	if (n == STEPS || full)
 		due = 0;	/* other sources are polled meanwhile */
 	if (due < source->due)	/* a callback may have asked for sooner */
 		pier__pe_due(source, due);

@@ -120,6 +120,12 @@ void pier__listeners_destroy(struct pier__conn_owner *owner);
 /* A REQ has arrived: add it to its listener's, or reject it. */
 void pier__request_arrived(struct pier__rdmacm *rdmacm,
 			   const struct pier__cm_event *ev);
+/*
+ * Is the backlog of a listener full, of one without a rate?  The next step
+ * makes room.  Until then events remain with the device, which puts requests
+ * off that are beyond the backlog.
+ */
+bool pier__requests_are_full(const struct pier__rdmacm *rdmacm);
 /* Present, or reject, what is due.  Returns when to call it again. */
 uint64_t pier__requests_step(struct pier__rdmacm *rdmacm, uint64_t now);
 /* Reject all pending requests now. */

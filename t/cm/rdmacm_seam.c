@@ -16,6 +16,7 @@
  */
 
 #define LEN 4096
+#define BURST 12		/* requests at once */
 
 static struct pier_dev *dev;
 static const struct pier__fabric *real;
@@ -392,6 +393,26 @@ static void requests_not_reported_go_with_their_listener(void)
 }
 
 /* The error of a device whose CM is another one. */
+/* All REQs are there before the server's first look. */
+static void a_burst_of_requests_gets_in_through_a_small_backlog(void)
+{
+	int i;
+
+	if (begin(0)) {
+		server.backlog = 1;
+		caller_listen(&server, 0);
+		for (i = 0; i < BURST; i++)
+			caller_ask(&client, &server, NULL);
+		for (i = 0; i < BURST; i++)
+			pier_pe_progress(client.peer.pe, 0);
+		IS(server.requests, 0);
+		OK(peer_count(&client.established, BURST));
+		OK(peer_count(&server.established, BURST));
+		IS(client.failures, 0);
+	}
+	end();
+}
+
 static void iwarp_is_refused_by_its_name(void)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };
@@ -461,6 +482,7 @@ int main(void)
 	TEST(the_end_of_a_client_ends_its_open_request);
 	TEST(a_context_stops_while_a_name_is_looked_up);
 	TEST(requests_not_reported_go_with_their_listener);
+	TEST(a_burst_of_requests_gets_in_through_a_small_backlog);
 	TEST(iwarp_is_refused_by_its_name);
 	TEST(a_device_without_it_says_so);
 	dev->fabric = real;
