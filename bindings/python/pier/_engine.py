@@ -18,8 +18,9 @@ from ._time import limit_of, slice_of
 if TYPE_CHECKING:
     from ._rdma import Rdma
 
-ROUNDS = 16     # of progress before others of the loop have their turn
+ROUNDS = 16     # of progress in one call of the loop
 POLL_NS = 100000    # before what is awaited suspends
+TURN_NS = 1000000   # of polling before others of the loop have their turn
 
 _engines: weakref.WeakSet = weakref.WeakSet()
 
@@ -42,7 +43,7 @@ class Engine(Closable):
         self._resumes = False           # the loop calls _run() soon
         self._armed_at = 0              # of the clock of time, in ns
         self._polls = True              # before it suspends
-        self._polled = 0                # since others had their turn
+        self._turn = 0          # when others have their turn; 0: not set
         self.prepares = False           # tasks, which are not submitted
         self.prepared: weakref.WeakSet = weakref.WeakSet()
         self.tasks: dict[int, Task] = {}
@@ -129,7 +130,7 @@ class Engine(Closable):
         """Poll before suspending: the operation may soon be over.
 
         It is not done after it was in vain for POLL_NS, whatever else has
-        happened, until the loop is woken as early; after ROUNDS of it others
+        happened, until the loop is woken as early; after TURN_NS of it others
         of the loop have their turn.
         """
         loop = self._loop
@@ -137,16 +138,18 @@ class Engine(Closable):
             return
         if self._armed:
             self._disarm()
-        end = time.monotonic_ns() + POLL_NS
+        now = time.monotonic_ns()
+        end = now + POLL_NS
+        if not self._turn:
+            self._turn = now + TURN_NS
         try:
             while not operation.has_ended and self._loop is not None:
-                self._polled += 1
-                left = end - time.monotonic_ns()
-                if (self._polled > ROUNDS or left <= 0 or
-                        not self._round(loop, left)):
-                    self._polls = self._polled > ROUNDS
-                    self._polled = 0
+                is_turn = now >= self._turn
+                if is_turn or now >= end or not self._round(loop, end - now):
+                    self._polls = is_turn
+                    self._turn = 0
                     break
+                now = time.monotonic_ns()
         finally:
             if not self._resumes:
                 self._resume()

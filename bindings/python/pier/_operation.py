@@ -350,14 +350,14 @@ class Task(Operation[R_co]):
         return text(lib.pier_task_type_name(lib.pier_task_type(self._task)))
 
     def __del__(self) -> None:
-        if getattr(self, "_prepared", False):
+        if self._prepared:
             self.give_up()
-        error = getattr(self, "_error", None)
-        if self._seen or getattr(error, "errno", 0) == errno.ECANCELED:
+        error = self._error
+        if (error is None or self._seen or
+                getattr(error, "errno", 0) == errno.ECANCELED):
             return
-        if error is not None:
-            warnings.warn(f"a task has failed and no one looked: {error}",
-                          RuntimeWarning, source=self)
+        warnings.warn(f"a task has failed and no one looked: {error}",
+                      RuntimeWarning, source=self)
 
 
 class CopyingTask(Task[R_co]):
