@@ -213,11 +213,15 @@ void pier__dropin_pd_count(struct ibv_pd *pd, int change);
 int pier__dropin_advise_mr(struct ibv_pd *pd, enum ibv_advise_mr_advice advice,
 			   uint32_t flags, struct ibv_sge *sge, uint32_t count);
 
-/* ibv_mw.c: the same.  post_local() is made between begin and end. */
+/*
+ * ibv_mw.c: the same.  A local request has no packet, and the queue of the
+ * others does not take it: post_local() does, between begin and end.
+ */
 struct ibv_mw *pier__dropin_alloc_mw(struct ibv_pd *pd, enum ibv_mw_type type);
 int pier__dropin_dealloc_mw(struct ibv_mw *mw);
 int pier__dropin_bind_mw(struct ibv_qp *qp, struct ibv_mw *mw,
 			 struct ibv_mw_bind *bind);
+bool pier__dropin_is_local(const struct ibv_send_wr *wr);
 int pier__dropin_post_local(struct soft_qp *queue,
 			    const struct ibv_send_wr *wr);
 

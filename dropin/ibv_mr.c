@@ -140,7 +140,8 @@ int ibv_rereg_mr(struct ibv_mr *mr, int flags, struct ibv_pd *pd, void *addr,
 
 	if (flags & ~IBV_REREG_MR_FLAGS_SUPPORTED || !flags)
 		return input_error(EINVAL);
-	if (flags & IBV_REREG_MR_CHANGE_PD && !pd)
+	if (flags & IBV_REREG_MR_CHANGE_PD &&
+	    (!pd || pd->context != mr->context))
 		return input_error(EINVAL);
 	access &= (int)~(unsigned int)IBV_ACCESS_OPTIONAL_RANGE;
 	if (flags & IBV_REREG_MR_CHANGE_ACCESS && access & ~ACCESS)

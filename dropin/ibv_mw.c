@@ -72,6 +72,11 @@ static struct soft_binding binding(const struct ibv_mw_bind_info *info,
 	return to;
 }
 
+bool pier__dropin_is_local(const struct ibv_send_wr *wr)
+{
+	return wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW;
+}
+
 int pier__dropin_post_local(struct soft_qp *queue,
 			    const struct ibv_send_wr *wr)
 {

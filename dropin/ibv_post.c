@@ -5,12 +5,6 @@
 #include "core/roce.h"
 #include "dropin/dropin.h"
 
-/* A request without a packet, which the queue of the others does not take. */
-static bool is_local(const struct ibv_send_wr *wr)
-{
-	return wr->opcode == IBV_WR_LOCAL_INV || wr->opcode == IBV_WR_BIND_MW;
-}
-
 /* All of the chain are to be signalled, which the program has not written. */
 static int post_signalled(struct soft_qp *queue, struct ibv_send_wr *wr,
 			  struct ibv_send_wr **bad)
@@ -22,8 +16,9 @@ static int post_signalled(struct soft_qp *queue, struct ibv_send_wr *wr,
 		one = *wr;
 		one.next = NULL;
 		one.send_flags |= IBV_SEND_SIGNALED;
-		err = is_local(wr) ? pier__dropin_post_local(queue, &one) :
-				     pier__soft_qp_post(queue, &one, &one_bad);
+		err = pier__dropin_is_local(wr) ?
+			      pier__dropin_post_local(queue, &one) :
+			      pier__soft_qp_post(queue, &one, &one_bad);
 		if (err) {
 			*bad = wr;
 			return err;
@@ -38,7 +33,7 @@ static int post_chain(struct soft_qp *queue, struct ibv_send_wr *wr,
 {
 	int err = pier__soft_qp_post(queue, wr, bad);
 
-	while (err && is_local(*bad)) {
+	while (err && pier__dropin_is_local(*bad)) {
 		err = pier__dropin_post_local(queue, *bad);
 		if (err)
 			break;
@@ -49,20 +44,21 @@ static int post_chain(struct soft_qp *queue, struct ibv_send_wr *wr,
 }
 
 /* To a RoCE device, whose replies come to its UDP port. */
-static int send_datagram(struct soft_chan *chan, struct soft_qp *queue,
+static int send_datagram(struct soft_chan *chan, const struct dropin_qp *qp,
 			 const struct ibv_send_wr *wr)
 {
 	const struct dropin_ah *ah = (const struct dropin_ah *)wr->wr.ud.ah;
 	uint16_t udp_port;
 	int err = 0;
 
-	if (!ah)
+	if (!ah || ah->ah.context != qp->qp.context)
 		return -EINVAL;
 	udp_port = pier__dropin_port_of(wr->wr.ud.remote_qpn,
 					ah->way.dst.s6_addr);
 	if (udp_port == ROCE_UDP_PORT)
 		err = pier__soft_chan_roce_port_hold(chan);
-	return err ? err : pier__soft_ud_send(queue, wr, &ah->way, udp_port);
+	return err ? err : pier__soft_ud_send(qp->queue, wr, &ah->way,
+					      udp_port);
 }
 
 static int post_datagrams(struct soft_chan *chan, struct dropin_qp *qp,
@@ -75,7 +71,7 @@ static int post_datagrams(struct soft_chan *chan, struct dropin_qp *qp,
 		one = *wr;
 		if (qp->signal_all)
 			one.send_flags |= IBV_SEND_SIGNALED;
-		err = send_datagram(chan, qp->queue, &one);
+		err = send_datagram(chan, qp, &one);
 		if (err) {
 			*bad = wr;
 			return err;

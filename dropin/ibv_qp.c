@@ -20,6 +20,7 @@ static int check(struct ibv_context *context,
 	if (init->qp_type != IBV_QPT_RC && init->qp_type != IBV_QPT_UD)
 		return -EOPNOTSUPP;
 	if (!is_of(context, init->send_cq) || !is_of(context, init->recv_cq) ||
+	    (init->srq && init->srq->context != context) ||
 	    cap->max_send_wr > limits->send_wr ||
 	    cap->max_send_sge > limits->send_sge ||
 	    cap->max_inline_data > limits->inline_size)

@@ -13,6 +13,7 @@
 		 IBV_QP_EX_WITH_ATOMIC_FETCH_AND_ADD | \
 		 IBV_QP_EX_WITH_LOCAL_INV | IBV_QP_EX_WITH_BIND_MW | \
 		 IBV_QP_EX_WITH_SEND_WITH_INV)
+#define OFFERED_UD (IBV_QP_EX_WITH_SEND | IBV_QP_EX_WITH_SEND_WITH_IMM)
 
 /* The requests of a QP since wr_start(): as many as its send queue has. */
 struct dropin_batch {
@@ -43,30 +44,37 @@ static void wr_abort(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&qp_of(ex)->batch->lock);
 }
 
-/* All of a batch are posted, or none. */
-static bool fits(const struct dropin_qp *qp, uint32_t count)
+/* All of a batch are posted, or none.  Returns an errno value. */
+static int check_all(const struct dropin_qp *qp,
+		     const struct dropin_batch *batch)
 {
 	struct soft_chan *chan = dropin_chan(qp->qp.context);
-	bool ret;
+	const struct soft_qp *queue = qp->queue;
+	uint32_t i;
+	int err = 0;
 
-	if (count == 1)
-		return true;
 	pier__soft_chan_begin(chan);
-	ret = qp->queue->req.posted + qp->queue->unpolled + count <=
-	      qp->queue->send_wr;
+	for (i = 0; i < batch->count && !err; i++)
+		if (!pier__dropin_is_local(&batch->wr[i]))
+			err = pier__soft_qp_post_check(queue, &batch->wr[i]);
+	if (!err && queue->req.posted + queue->unpolled + batch->count >
+		    queue->send_wr)
+		err = -ENOMEM;
 	pier__soft_chan_end(chan, 0);
-	return ret;
+	return pier__dropin_errno(err);
 }
 
 static int post(struct dropin_qp *qp, struct dropin_batch *batch)
 {
 	struct ibv_send_wr *bad;
 	uint32_t i;
+	int err;
 
 	if (batch->error || !batch->count)
 		return batch->error;
-	if (!fits(qp, batch->count))
-		return ENOMEM;
+	err = batch->count > 1 ? check_all(qp, batch) : 0;
+	if (err)
+		return err;
 	for (i = 0; i + 1 < batch->count; i++)
 		batch->wr[i].next = &batch->wr[i + 1];
 	return pier__dropin_post_send(&qp->qp, batch->wr, &bad);
@@ -317,6 +325,7 @@ static struct dropin_batch *batch_new(struct ibv_qp_cap *cap)
 
 static int check(const struct ibv_qp_init_attr_ex *init)
 {
+	uint64_t offered = init->qp_type == IBV_QPT_UD ? OFFERED_UD : OFFERED;
 	uint32_t known = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |
 			 IBV_QP_INIT_ATTR_SEND_OPS_FLAGS;
 
@@ -326,7 +335,7 @@ static int check(const struct ibv_qp_init_attr_ex *init)
 	    (init->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS &&
 	     init->create_flags) ||
 	    (init->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS &&
-	     init->send_ops_flags & ~(uint64_t)OFFERED))
+	     init->send_ops_flags & ~offered))
 		return -EOPNOTSUPP;
 	return 0;
 }

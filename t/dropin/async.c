@@ -260,6 +260,45 @@ static void a_completion_queue_that_is_overrun_is_reported(void)
 	OK(verbspair_close(&pair));
 }
 
+/* As many requests as @qp takes, of sends or of receives. */
+static int fill(struct ibv_qp *qp, bool sends)
+{
+	struct ibv_send_wr send = { .opcode = IBV_WR_SEND }, *bad_send;
+	struct ibv_recv_wr recv = { 0 }, *bad_recv;
+	int err = 0, n;
+
+	for (n = 0; !err && n < 100; n += !err)
+		err = sends ? ibv_post_send(qp, &send, &bad_send) :
+			      ibv_post_recv(qp, &recv, &bad_recv);
+	IS(err, ENOMEM);
+	return n;
+}
+
+/* Each has its place until its completion is polled. */
+static void a_queue_pair_in_error_takes_as_many_as_it_has_places(void)
+{
+	struct ibv_wc wc[8];
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	int i;
+
+	if (!verbspair_open(&pair))
+		return;
+	cq = ibv_create_cq(pair.context, 4, NULL, NULL, 0);
+	qp = qp_new(cq, NULL);
+	IS(to_init(qp), 0);
+	IS(move(qp, IBV_QPS_ERR, 0), 0);
+	for (i = 0; i < 3; i++) {
+		IS(fill(qp, true), 2);
+		IS(fill(qp, false), 2);
+		IS(ibv_poll_cq(cq, 8, wc), 4);
+		IS(wc[3].status, IBV_WC_WR_FLUSH_ERR);
+	}
+	IS(ibv_destroy_qp(qp), 0);
+	IS(ibv_destroy_cq(cq), 0);
+	OK(verbspair_close(&pair));
+}
+
 static void a_peer_that_sends_before_we_do_is_reported(void)
 {
 	struct ibv_async_event event;
@@ -418,6 +457,7 @@ int main(void)
 	TEST(a_queue_pair_in_error_takes_no_more_receives);
 	TEST(an_event_needs_no_memory);
 	TEST(a_completion_queue_that_is_overrun_is_reported);
+	TEST(a_queue_pair_in_error_takes_as_many_as_it_has_places);
 	TEST(a_peer_that_sends_before_we_do_is_reported);
 	TEST(a_send_queue_is_drained);
 	TEST(each_event_of_a_type_is_taken);

@@ -60,6 +60,32 @@ static void objects_in_use_are_not_destroyed(void)
 	OK(verbspair_close(&pair));
 }
 
+/* Of the same device, opened once more. */
+static void objects_of_another_context_are_refused(void)
+{
+	struct ibv_srq_init_attr shared = { .attr = { .max_wr = 1 } };
+	struct ibv_qp_init_attr init = {
+		.cap = { .max_send_wr = 1 },
+		.qp_type = IBV_QPT_RC,
+	};
+	struct verbspair other;
+
+	if (!verbspair_open(&pair) || !verbspair_open(&other))
+		return;
+	init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(pair.cq);
+	init.srq = ibv_create_srq(other.pd, &shared);
+	OK(init.srq);
+	errno = 0;
+	OK(!ibv_create_qp(pair.pd, &init));
+	IS(errno, EINVAL);
+	IS(ibv_rereg_mr(pair.mr, IBV_REREG_MR_CHANGE_PD, other.pd, NULL, 0, 0),
+	   IBV_REREG_MR_ERR_INPUT);
+	IS(errno, EINVAL);
+	IS(ibv_destroy_srq(init.srq), 0);
+	OK(verbspair_close(&other));
+	OK(verbspair_close(&pair));
+}
+
 static void without_pointers_lists_and_calls_do_nothing(void)
 {
 	struct ibv_device **list;
@@ -422,6 +448,7 @@ int main(void)
 			    "process with threads");
 #endif
 	TEST(objects_in_use_are_not_destroyed);
+	TEST(objects_of_another_context_are_refused);
 	TEST(without_pointers_lists_and_calls_do_nothing);
 	TEST(a_poll_for_less_than_none_takes_none);
 	TEST(a_device_may_be_closed_before_its_objects);

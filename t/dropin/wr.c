@@ -111,6 +111,50 @@ static void a_batch_that_does_not_fit_is_posted_in_no_part(void)
 	close_pair();
 }
 
+/* Its second request cannot be posted. */
+static void a_batch_with_a_wrong_request_is_posted_in_no_part(void)
+{
+	open_pair();
+	ibv_wr_start(qp);
+	add_write(1, TO, 32);
+	begin(2);
+	ibv_wr_atomic_fetch_add(qp, pair.mr->rkey, (uintptr_t)pair.mem + 3, 1);
+	set_sge(8);
+	IS(ibv_wr_complete(qp), EINVAL);
+	ibv_wr_start(qp);
+	add_write(3, 2 * TO, 32);
+	IS(ibv_wr_complete(qp), 0);
+	wait_for(3);
+	OK(is_empty());
+	IS(pair.mem[TO], 0);
+	close_pair();
+}
+
+static void a_queue_pair_of_datagrams_offers_only_sends(void)
+{
+	struct ibv_qp_init_attr_ex init = {
+		.cap = { .max_send_wr = 1, .max_send_sge = 1 },
+		.qp_type = IBV_QPT_UD,
+		.comp_mask = IBV_QP_INIT_ATTR_PD |
+			     IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+		.send_ops_flags = IBV_QP_EX_WITH_SEND |
+				  IBV_QP_EX_WITH_SEND_WITH_IMM,
+	};
+	struct ibv_qp *ud;
+
+	open_pair();
+	init.pd = pair.pd;
+	init.send_cq = init.recv_cq = ibv_cq_ex_to_cq(pair.cq);
+	ud = ibv_create_qp_ex(pair.context, &init);
+	if (OK(ud))
+		IS(ibv_destroy_qp(ud), 0);
+	init.send_ops_flags |= IBV_QP_EX_WITH_RDMA_READ;
+	errno = 0;
+	OK(!ibv_create_qp_ex(pair.context, &init));
+	IS(errno, EOPNOTSUPP);
+	close_pair();
+}
+
 static void inline_data_are_copied_at_once(void)
 {
 	uint8_t data[16];
@@ -290,6 +334,8 @@ int main(void)
 	TEST(a_batch_is_posted_in_order);
 	TEST(an_aborted_batch_posts_nothing);
 	TEST(a_batch_that_does_not_fit_is_posted_in_no_part);
+	TEST(a_batch_with_a_wrong_request_is_posted_in_no_part);
+	TEST(a_queue_pair_of_datagrams_offers_only_sends);
 	TEST(inline_data_are_copied_at_once);
 	TEST(more_inline_data_than_agreed_are_refused);
 	TEST(a_completion_is_read_field_by_field);

@@ -158,17 +158,28 @@ poll_urgent(struct soft_cq *cq, struct ibv_wc *wc)
 	return 1;
 }
 
-/* As with an adapter, a send has its place until its completion is taken. */
+/*
+ * As with an adapter, a send, or a receive of a queue pair's own, has its place
+ * until its completion is taken.  Returns the count of those; NULL: of none.
+ */
+static uint32_t *unpolled_of(struct soft_qp *qp, const struct ibv_wc *wc)
+{
+	if (!(wc->opcode & IBV_WC_RECV))
+		return &qp->unpolled;
+	return pier__soft_has_own(qp) ? &qp->srq->unpolled : NULL;
+}
+
 static void return_places(struct soft_cq *cq, const struct ibv_wc *wc, int n)
 {
+	uint32_t *unpolled;
 	struct soft_qp *qp;
 	int i;
 
 	for (i = 0; i < n; i++) {
-		qp = wc[i].opcode & IBV_WC_RECV ? NULL :
-			pier__soft_table_find(cq->ep, wc[i].qp_num);
-		if (qp && qp->unpolled)
-			qp->unpolled--;
+		qp = pier__soft_table_find(cq->ep, wc[i].qp_num);
+		unpolled = qp ? unpolled_of(qp, &wc[i]) : NULL;
+		if (unpolled && *unpolled)
+			--*unpolled;
 	}
 }
 
@@ -193,6 +204,8 @@ int pier__soft_cq_poll(struct soft_cq *cq, struct ibv_wc *wc, int max)
 void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 			struct ibv_wc *wc)
 {
+	uint32_t *unpolled;
+
 	if (cq->count == cq->size) {
 		if (!cq->dead)
 			pier__soft_async(cq->ep, IBV_EVENT_CQ_ERR, cq->async);
@@ -209,8 +222,9 @@ void pier__soft_cq_push(struct soft_qp *qp, struct soft_cq *cq,
 		cq->solicited++;
 		pier__soft_note(qp, SOFT_EVENT_COMPLETION, (int)wc->status);
 	}
-	if (cq->ep->verbs && !(wc->opcode & IBV_WC_RECV))
-		qp->unpolled++;
+	unpolled = cq->ep->verbs ? unpolled_of(qp, wc) : NULL;
+	if (unpolled)
+		++*unpolled;
 }
 
 static bool has_sent(const struct ibv_wc *wc)

@@ -304,6 +304,9 @@ void pier__soft_qp_protect(struct soft_qp *qp, const void *pd);
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
+/* May @wr be posted to @qp, of RC or UD, if its queue has a place for it? */
+int pier__soft_qp_post_check(const struct soft_qp *qp,
+			     const struct ibv_send_wr *wr);
 
 /*
  * UD.  The way to a peer's host, an address handle: @io has the address of
@@ -325,6 +328,7 @@ struct soft_way {
  * besides: RoCE devices in the group receive there.
  */
 void pier__soft_ud_set(struct soft_qp *qp, uint32_t mtu);
+int pier__soft_ud_check(const struct soft_qp *qp, const struct ibv_send_wr *wr);
 int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,
 		       const struct soft_way *way, uint16_t udp_port);
 

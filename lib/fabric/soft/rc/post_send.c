@@ -87,6 +87,14 @@ static int wr_check(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	return err;
 }
 
+int pier__soft_qp_post_check(const struct soft_qp *qp,
+			     const struct ibv_send_wr *wr)
+{
+	uint64_t length;
+
+	return qp->ud ? pier__soft_ud_check(qp, wr) : wr_check(qp, wr, &length);
+}
+
 /* In ERR a request is flushed at once. */
 static void post_flushed(struct soft_qp *qp, const struct ibv_send_wr *wr)
 {
@@ -165,13 +173,13 @@ static int post_one(struct soft_qp *qp, const struct ibv_send_wr *wr)
 	err = wr_check(qp, wr, &length);
 	if (err)
 		return err;
+	if (qp->req.posted + qp->unpolled >= qp->send_wr)
+		return pier__fail(-EAGAIN, "QP %u: %u sends are posted, as "
+				  "many as it takes", qp->qpn, qp->send_wr);
 	if (qp->state == IBV_QPS_ERR) {
 		post_flushed(qp, wr);
 		return 0;
 	}
-	if (qp->req.posted + qp->unpolled >= qp->send_wr)
-		return pier__fail(-EAGAIN, "QP %u: %u sends are posted, as "
-				  "many as it takes", qp->qpn, qp->send_wr);
 	if (qp->io->ops->direct && pier__soft_post_direct(qp, wr, length))
 		return 0;
 	wqe = pier__soft_wqe_get(qp->ep);

@@ -338,7 +338,8 @@ void pier__soft_wqe_free_all(struct soft_ep *ep);
 /* srq.c: NULL if nothing is posted. */
 struct soft_rwqe *pier__soft_srq_take(struct soft_srq *srq);
 void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe);
-/* What is posted to the own queue of @qp, if it has one: flush it; drop it. */
+/* Has @qp a queue of its own?  What is posted to that: flush it; drop it. */
+bool pier__soft_has_own(const struct soft_qp *qp);
 void pier__soft_srq_flush(struct soft_qp *qp);
 void pier__soft_srq_drop(struct soft_qp *qp);
 

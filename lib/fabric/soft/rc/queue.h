@@ -48,7 +48,8 @@ struct soft_srq {
 	uint32_t max_sge;
 	uint32_t max_wr, total;		/* that it takes; that it has */
 	uint32_t used;			/* of them, until they complete */
-	uint32_t posted;		/* of them, in first */
+	uint32_t unpolled;		/* for verbs: the owner's, in its CQ */
+	uint32_t posted;		/* of those used, in first */
 	uint32_t limit;			/* fewer posted are reported once; 0: */
 					/* they are not */
 	struct soft_rwqe *first, **last;	/* posted */

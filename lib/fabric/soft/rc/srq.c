@@ -107,7 +107,7 @@ static int srq_post_one(struct soft_srq *srq, const struct ibv_recv_wr *wr)
 	if (wr->num_sge < 0 || (uint32_t)wr->num_sge > srq->max_sge)
 		return pier__fail(-EINVAL, "receive in %d pieces: at most %u",
 				  wr->num_sge, srq->max_sge);
-	if (!rwqe || srq->used >= srq->max_wr)
+	if (!rwqe || srq->used + srq->unpolled >= srq->max_wr)
 		return -EAGAIN;
 	for (i = 0; i < wr->num_sge; i++)
 		length += wr->sg_list[i].length;
@@ -189,7 +189,7 @@ void pier__soft_srq_give(struct soft_srq *srq, struct soft_rwqe *rwqe)
 	srq->used--;
 }
 
-static bool has_own(const struct soft_qp *qp)
+bool pier__soft_has_own(const struct soft_qp *qp)
 {
 	return qp->srq && qp->srq->owner == qp;
 }
@@ -198,7 +198,8 @@ void pier__soft_srq_flush(struct soft_qp *qp)
 {
 	struct soft_rwqe *rwqe;
 
-	while (has_own(qp) && (rwqe = pier__soft_srq_take(qp->srq))) {
+	while (pier__soft_has_own(qp) &&
+	       (rwqe = pier__soft_srq_take(qp->srq))) {
 		struct ibv_wc wc = {
 			.wr_id = rwqe->wr_id,
 			.status = IBV_WC_WR_FLUSH_ERR,
@@ -214,6 +215,9 @@ void pier__soft_srq_drop(struct soft_qp *qp)
 {
 	struct soft_rwqe *rwqe;
 
-	while (has_own(qp) && (rwqe = pier__soft_srq_take(qp->srq)))
+	if (!pier__soft_has_own(qp))
+		return;
+	while ((rwqe = pier__soft_srq_take(qp->srq)))
 		pier__soft_srq_give(qp->srq, rwqe);
+	qp->srq->unpolled = 0;
 }

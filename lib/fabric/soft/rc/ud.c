@@ -32,12 +32,20 @@ void pier__soft_ud_modify(struct soft_qp *qp, const struct ibv_qp_attr *attr,
 		qp->ud_psn = attr->sq_psn & SOFT_PSN_MASK;
 }
 
-static int wr_check(const struct soft_qp *qp, const struct ibv_send_wr *wr,
-		    uint32_t *ret)
+static uint64_t length_of(const struct ibv_send_wr *wr)
 {
-	bool inlined = wr->send_flags & IBV_SEND_INLINE;
 	uint64_t length = 0;
 	int i;
+
+	for (i = 0; i < wr->num_sge; i++)
+		length += wr->sg_list[i].length;
+	return length;
+}
+
+int pier__soft_ud_check(const struct soft_qp *qp, const struct ibv_send_wr *wr)
+{
+	bool inlined = wr->send_flags & IBV_SEND_INLINE;
+	uint64_t length;
 
 	if (qp->state != IBV_QPS_RTS && qp->state != IBV_QPS_ERR)
 		return pier__fail(-EINVAL, "request on QP %u in state %d",
@@ -49,13 +57,11 @@ static int wr_check(const struct soft_qp *qp, const struct ibv_send_wr *wr,
 	    (!inlined && wr->num_sge > qp->send_sge))
 		return pier__fail(-EINVAL, "request in %d pieces: at most %u",
 				  wr->num_sge, qp->send_sge);
-	for (i = 0; i < wr->num_sge; i++)
-		length += wr->sg_list[i].length;
+	length = length_of(wr);
 	if (length > (inlined ? qp->inline_size : qp->mtu))
 		return pier__fail(-EINVAL, "datagram of %llu bytes: at most %u",
 				  (unsigned long long)length,
 				  inlined ? qp->inline_size : qp->mtu);
-	*ret = (uint32_t)length;
 	return 0;
 }
 
@@ -117,18 +123,19 @@ int pier__soft_ud_send(struct soft_qp *qp, const struct ibv_send_wr *wr,
 {
 	struct soft_hdr hdr = { 0 };
 	struct soft_tx tx;
-	int err = wr_check(qp, wr, &tx.payload_len);
+	int err = pier__soft_ud_check(qp, wr);
 
 	if (err)
 		return err;
-	if (qp->state == IBV_QPS_ERR) {
-		complete_send(qp, wr, IBV_WC_WR_FLUSH_ERR);
-		return 0;
-	}
+	tx.payload_len = (uint32_t)length_of(wr);
 	if (qp->unpolled >= qp->send_wr)
 		return pier__fail(-EAGAIN, "QP %u: %u completions of sends are "
 				  "to be taken, as many as it takes", qp->qpn,
 				  qp->send_wr);
+	if (qp->state == IBV_QPS_ERR) {
+		complete_send(qp, wr, IBV_WC_WR_FLUSH_ERR);
+		return 0;
+	}
 	if (!map(qp, wr, &tx)) {
 		complete_send(qp, wr, IBV_WC_LOC_PROT_ERR);
 		pier__soft_qp_fail(qp, IBV_WC_WR_FLUSH_ERR);
