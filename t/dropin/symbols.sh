@@ -9,11 +9,15 @@ dropin=$build/dropin/.libs
 [ -f "$dropin/librdmacm.so.1" ] || skip_all "$dropin is not built"
 
 # exported LIBRARY - without the versions themselves, which are absolute
-# symbols, and what only the other library is bound to
+# symbols, and what only the other library is bound to; with the kind of what is
+# no function: D, a variable
 exported()
 {
-	nm -D --defined-only "$dropin/$1.so.1" |
-	    awk '$2 != "A" && $3 !~ /@PIER_DROPIN$/ { print $3 }' | sort
+	nm -D --defined-only "$dropin/$1.so.1" | awk '
+		$2 != "A" && $3 !~ /@PIER_DROPIN$/ {
+			sub(/B/, "D", $2)
+			print $3 ($2 == "T" ? "" : " " $2)
+		}' | sort
 }
 
 # names LIBRARY COUNT - differ, or are fewer than COUNT
