@@ -32,14 +32,22 @@ static int set_list(const char *name, const char *first, const char *second)
 	return err;
 }
 
-/* What others preload stays first, as a sanitizer must be. */
+/*
+ * What others preload stays first, as a sanitizer must be.  The libraries have
+ * whole paths, which programs find that are started with another
+ * LD_LIBRARY_PATH, too.  A space is an end of a path in LD_PRELOAD alone: with
+ * one in @dir they are found by that other variable.
+ */
 static int set_libraries(const char *dir)
 {
+	const char *folder = strchr(dir, ' ') ? "" : dir;
+	const char *slash = *folder ? "/" : "";
 	char library[3 * PATH_MAX + 64];
 
 	snprintf(library, sizeof(library),
-		 "%s/" RUN_LIBRARY ":%s/" RUN_CM_LIBRARY ":%s/"
-		 RUN_FILES_LIBRARY, dir, dir, dir);
+		 "%s%s" RUN_LIBRARY ":%s%s" RUN_CM_LIBRARY ":%s%s"
+		 RUN_FILES_LIBRARY, folder, slash, folder, slash, folder,
+		 slash);
 	return set_list("LD_PRELOAD", getenv("LD_PRELOAD"), library) ||
 	       set_list("LD_LIBRARY_PATH", dir, getenv("LD_LIBRARY_PATH"));
 }
@@ -67,10 +75,23 @@ static int set_capture(const char *path)
 	return err;
 }
 
+/* Neither variable can name a folder with an end of its own paths. */
+static int check_folder(const char *dir)
+{
+	if (!strpbrk(dir, ":;"))
+		return 0;
+	tool_message("pier run: the libraries are in \"%s\": the dynamic "
+		     "linker finds none in a folder with \":\" or \";\" in its "
+		     "path", dir);
+	return 1;
+}
+
 int tool_run_env(const char *dir, const struct run_env *env)
 {
-	int err = tool_faults_set("pier run", &env->faults);
+	int err = check_folder(dir);
 
+	if (!err)
+		err = tool_faults_set("pier run", &env->faults);
 	if (!err && env->pcap)
 		err = set_capture(env->pcap);
 	if (!err && (tool_run_real(env->only_soft) ||

@@ -50,6 +50,36 @@ the_library_is_named_in_the_environment()
 		"LD_LIBRARY_PATH=${dropin%/*}:"
 }
 
+# from FOLDER STATUS WORD... - of pier run, in a build tree there that has it
+# and its libraries alone
+from()
+{
+	program=$build/tools/.libs/pier tree=$tmp/$1 wanted=$2
+	shift 2
+	[ -x "$program" ] || program=$pier
+	mkdir -p "$tree/tools" && cp "$program" "$tree/tools/pier" &&
+	    ln -s "$build/dropin" "$tree/dropin" &&
+	    status "$wanted" env \
+		LD_LIBRARY_PATH="$build/lib/.libs:$build/lib/uv/.libs" \
+		"$tree/tools/pier" run "$@"
+}
+
+# Also to what a program starts.
+a_folder_with_a_space_has_the_libraries()
+{
+	from "a b" 0 sh -c 'ibv_devices; cat \
+		/sys/class/infiniband/soft_lo/node_type' &&
+	    says "$tmp/out" soft_lo "1: CA" && [ ! -s "$tmp/err" ]
+}
+
+a_folder_that_ends_a_path_is_reported()
+{
+	for folder in a:b 'a;b'; do
+		from "$folder" 1 true && says "$tmp/err" \
+			"$folder/dropin/.libs\": the dynamic linker" || return
+	done
+}
+
 faults_are_named_in_the_environment()
 {
 	status 0 "$pier" run --loss 0.1 --delay=2 --corrupt 100 --seed 7 env &&
@@ -168,6 +198,8 @@ run a_file_that_is_no_program_is_reported
 run the_exit_status_is_that_of_the_program
 run words_behind_the_program_are_its_own
 run the_library_is_named_in_the_environment
+run a_folder_with_a_space_has_the_libraries
+run a_folder_that_ends_a_path_is_reported
 run faults_are_named_in_the_environment
 run wrong_faults_are_refused_with_what_is_allowed
 run a_capture_is_named_by_its_whole_path
