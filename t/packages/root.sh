@@ -75,6 +75,14 @@ pier_run_finds_its_libraries()
 	in_root 'pier run -- ibv_devinfo -d soft_lo' | grep PORT_ACTIVE
 }
 
+# By the names of links, as NCCL does it.
+programs_find_them_by_their_names()
+{
+	in_root 'pier run -- python3 -c "import ctypes
+for name in \"libibverbs.so\", \"librdmacm.so\":
+    ctypes.CDLL(name)"' 2>&1
+}
+
 # built DIRECTORY - a program in build/ of each source there
 built()
 {
@@ -144,6 +152,7 @@ run apt_installs_them_by_name
 none every_package_is_configured
 run the_tool_runs
 run pier_run_finds_its_libraries
+none programs_find_them_by_their_names
 none meson_builds_the_samples
 none pkg_config_builds_the_samples
 run the_pair_of_the_readme_runs
