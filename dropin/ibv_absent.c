@@ -78,13 +78,34 @@ struct ibv_mr *ibv_reg_dmabuf_mr(struct ibv_pd *pd, uint64_t offset,
 	return pier__dropin_null(-EOPNOTSUPP);
 }
 
+int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm)
+{
+	(void)dm;
+	errno = EOPNOTSUPP;
+	return -1;
+}
+
+struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context,
+				struct ibv_dmah_init_attr *attr)
+{
+	(void)context;
+	(void)attr;
+	return pier__dropin_null(-EOPNOTSUPP);
+}
+
+int ibv_dealloc_dmah(struct ibv_dmah *dmah)
+{
+	(void)dmah;
+	return EOPNOTSUPP;
+}
+
 int ibv_query_qp_data_in_order(struct ibv_qp *qp, enum ibv_wr_opcode op,
 			       uint32_t flags)
 {
 	(void)qp;
 	(void)op;
 	(void)flags;
-	return 0;		/* it is not promised */
+	return 0;		/* nothing is promised */
 }
 
 int ibv_set_ece(struct ibv_qp *qp, struct ibv_ece *ece)

@@ -19,6 +19,7 @@
 #define WIDTH_1X 1
 #define GROUPS 20		/* of multicast, as sockets may be in */
 #define SPEED_SDR 1		/* the kernel has no speed of such a device */
+#define SPEED_1X_SDR 25		/* in 100 Mbit/s: that and WIDTH_1X */
 #define NO_VENDOR 0xffffff	/* of none that has an OUI, as kernel drivers */
 #define SYSFS_ROCE_V2 1		/* of the private call ibv_query_gid_type() */
 
@@ -158,6 +159,16 @@ int ibv_query_port(struct ibv_context *context, uint8_t port_num,
 				       (struct ibv_port_attr *)ret,
 				       offsetof(struct ibv_port_attr,
 						port_cap_flags2));
+}
+
+int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num,
+			 uint64_t *ret)
+{
+	(void)context;
+	if (port_num != 1)
+		return EINVAL;
+	*ret = SPEED_1X_SDR;
+	return 0;
 }
 
 int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,

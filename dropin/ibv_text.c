@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Constants of verbs in words. */
 #include "dropin/dropin.h"
+#include "dropin/private.h"
+
+/* In the header of rdma-core from 49 on. */
+const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode);
 
 static const char *word(const char *const *words, size_t count, long i)
 {
@@ -101,3 +105,28 @@ const char *ibv_wc_status_str(enum ibv_wc_status status)
 
 	return word(words, sizeof(words) / sizeof(*words), status);
 }
+
+/* Public, with the version of a private name. */
+const char *ibv_wr_opcode_str(enum ibv_wr_opcode opcode)
+{
+	static const char *const words[] = {
+		[IBV_WR_RDMA_WRITE] = "rdma-write",
+		[IBV_WR_RDMA_WRITE_WITH_IMM] = "rdma-write-with-imm",
+		[IBV_WR_SEND] = "send",
+		[IBV_WR_SEND_WITH_IMM] = "send-with-imm",
+		[IBV_WR_RDMA_READ] = "rdma-read",
+		[IBV_WR_ATOMIC_CMP_AND_SWP] = "atomic-cmp-and-swp",
+		[IBV_WR_ATOMIC_FETCH_AND_ADD] = "atomic-fetch-and-add",
+		[IBV_WR_LOCAL_INV] = "local-inv",
+		[IBV_WR_BIND_MW] = "bind-mw",
+		[IBV_WR_SEND_WITH_INV] = "send-with-inv",
+		[IBV_WR_TSO] = "tso",
+		[IBV_WR_DRIVER1] = "driver1",
+		[14] = "flush",		/* newer than some headers */
+		[15] = "atomic-write",
+	};
+
+	return word(words, sizeof(words) / sizeof(*words), opcode);
+}
+
+PRIVATE_SINCE_34(ibv_wr_opcode_str, ibv_wr_opcode_str);

@@ -23,6 +23,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_absent.c \
 	%D%/ibv_ah.c \
 	%D%/ibv_async.c \
+	%D%/ibv_buf.c \
 	%D%/ibv_channel.c \
 	%D%/ibv_cm.c \
 	%D%/ibv_context.c \
@@ -45,6 +46,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_sysfs.c \
 	%D%/ibv_text.c \
 	%D%/ibv_wr.c \
+	%D%/private.h \
 	%D%/real/calls.h \
 	%D%/real/context.c \
 	%D%/real/forward.c \

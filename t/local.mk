@@ -126,6 +126,7 @@ check_PROGRAMS += \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/newer.t \
 	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
@@ -659,6 +660,7 @@ dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
+	%D%/dropin/newer.t \
 	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
@@ -687,6 +689,13 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	dropin/libibverbs.la
 %C%_dropin_misuse_t_SOURCES = \
 	%D%/dropin/misuse.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
+%C%_dropin_newer_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_newer_t_SOURCES = \
+	%D%/dropin/newer.c \
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
@@ -816,7 +825,9 @@ uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
 EXTRA_DIST += \
 	%D%/data/abi/libpier-0.1.0.xml.xz \
 	%D%/data/dropin/libibverbs.debian12 \
+	%D%/data/dropin/libibverbs.fedora \
 	%D%/data/dropin/librdmacm.debian12 \
+	%D%/data/dropin/librdmacm.fedora \
 	%D%/data/fuzz/cm \
 	%D%/data/fuzz/codec \
 	%D%/data/fuzz/ep \

@@ -121,7 +121,24 @@ struct cma_id {
 						/* gets; or NULL */
 	void *connect;			/* owned; private data, or NULL */
 	uint8_t connect_len;
+
+	struct rdma_addrinfo *found;	/* owned, or NULL; pier__cma_lock */
 };
+
+/* Of rdma-core from 60 on: the header may be older. */
+enum {
+	CMA_EVENT_ADDRINFO_RESOLVED = RDMA_CM_EVENT_TIMEWAIT_EXIT + 1,
+	CMA_EVENT_ADDRINFO_ERROR,
+	CMA_EVENT_USER,
+};
+#define RAI_OF_SA 0x10
+#define RAI_OF_DNS 0x20
+int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **ret);
+int rdma_resolve_addrinfo(struct rdma_cm_id *id, const char *node,
+			  const char *service,
+			  const struct rdma_addrinfo *hints);
+int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type,
+			int status, uint64_t arg);
 
 static inline struct cma_id *cma_of(struct rdma_cm_id *id)
 {

@@ -147,3 +147,62 @@ void rdma_freeaddrinfo(struct rdma_addrinfo *info)
 		free(info);
 	}
 }
+
+/* Names of services are those of InfiniBand's subnet administration. */
+static int find(const char *node, const char *service,
+		const struct rdma_addrinfo *hints, struct rdma_addrinfo **ret)
+{
+	struct rdma_addrinfo own = hints ? *hints : no_hints;
+
+	if (own.ai_flags & RAI_OF_SA)
+		return pier__cma_result(-EOPNOTSUPP);
+	own.ai_flags &= ~RAI_OF_DNS;
+	return rdma_getaddrinfo(node, service, &own, ret);
+}
+
+/* The event comes at once. */
+int rdma_resolve_addrinfo(struct rdma_cm_id *ibid, const char *node,
+			  const char *service,
+			  const struct rdma_addrinfo *hints)
+{
+	struct cma_id *id = cma_of(ibid);
+	struct rdma_addrinfo *info, *old;
+	struct cma_event *event;
+	int err;
+
+	if (!ibid)
+		return pier__cma_result(-EINVAL);
+	err = find(node, service, hints, &info);
+	if (err)
+		return err;
+	event = pier__cma_event_new(id, (int)CMA_EVENT_ADDRINFO_RESOLVED, 0);
+	if (!event) {
+		rdma_freeaddrinfo(info);
+		return -1;
+	}
+
+	pthread_mutex_lock(&pier__cma_lock);
+	old = id->found;
+	id->found = info;
+	pthread_mutex_unlock(&pier__cma_lock);
+	rdma_freeaddrinfo(old);
+	pier__cma_push(event);
+	return pier__cma_complete(id);
+}
+
+/* Once: it is the program's then. */
+int rdma_query_addrinfo(struct rdma_cm_id *id, struct rdma_addrinfo **ret)
+{
+	struct rdma_addrinfo *found;
+
+	if (!id || !ret)
+		return pier__cma_result(-EINVAL);
+	pthread_mutex_lock(&pier__cma_lock);
+	found = cma_of(id)->found;
+	cma_of(id)->found = NULL;
+	pthread_mutex_unlock(&pier__cma_lock);
+	if (!found)
+		return pier__cma_result(-ENOENT);
+	*ret = found;
+	return 0;
+}

@@ -308,6 +308,21 @@ int rdma_ack_cm_event(struct rdma_cm_event *event)
 	return 0;
 }
 
+int rdma_write_cm_event(struct rdma_cm_id *id, enum rdma_cm_event_type type,
+			int status, uint64_t arg)
+{
+	struct cma_event *event;
+
+	if (!id || (int)type != CMA_EVENT_USER)
+		return pier__cma_result(-EINVAL);
+	event = pier__cma_event_new(cma_of(id), type, status);
+	if (!event)
+		return -1;
+	memcpy(&event->event.param, &arg, sizeof(arg));
+	pier__cma_push(event);
+	return 0;
+}
+
 /* The next event of @id, into id->event.  Returns -1 with errno. */
 static int next_event(struct cma_id *id)
 {

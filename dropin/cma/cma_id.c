@@ -93,6 +93,7 @@ void pier__cma_id_free(struct cma_id *id)
 	free(id->id.route.path_rec);
 	free(id->qp_init);
 	free(id->connect);
+	rdma_freeaddrinfo(id->found);
 	pier__cma_id_drop(id);
 }
 

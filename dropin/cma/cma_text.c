@@ -24,6 +24,10 @@ const char *rdma_event_str(enum rdma_cm_event_type event)
 			"RDMA_CM_EVENT_MULTICAST_ERROR",
 		[RDMA_CM_EVENT_ADDR_CHANGE] = "RDMA_CM_EVENT_ADDR_CHANGE",
 		[RDMA_CM_EVENT_TIMEWAIT_EXIT] = "RDMA_CM_EVENT_TIMEWAIT_EXIT",
+		[CMA_EVENT_ADDRINFO_RESOLVED] =
+			"RDMA_CM_EVENT_ADDRINFO_RESOLVED",
+		[CMA_EVENT_ADDRINFO_ERROR] = "RDMA_CM_EVENT_ADDRINFO_ERROR",
+		[CMA_EVENT_USER] = "RDMA_CM_EVENT_USER",
 	};
 
 	if ((size_t)event >= sizeof(words) / sizeof(*words))

@@ -2,6 +2,25 @@
 #ifndef PIER_DROPIN_REAL_CALLS_H
 #define PIER_DROPIN_REAL_CALLS_H
 
+#include <infiniband/verbs.h>
+
+/* Of rdma-core from 59 on: the header may be older. */
+struct ibv_buf;
+struct ibv_dmah;			/* begins with its context */
+struct ibv_dmah_init_attr;
+struct ibv_mr_init_attr;
+void *ibv_alloc_buf(struct ibv_pd *pd, size_t size, struct ibv_buf **ret);
+struct ibv_dmah *ibv_alloc_dmah(struct ibv_context *context,
+				struct ibv_dmah_init_attr *attr);
+int ibv_dealloc_dmah(struct ibv_dmah *dmah);
+int ibv_dm_export_dmabuf_fd(struct ibv_dm *dm);
+void ibv_free_buf(struct ibv_buf *buf);
+int ibv_query_port_speed(struct ibv_context *context, uint32_t port_num,
+			 uint64_t *ret);
+struct ibv_mr *ibv_reg_buf_mr(struct ibv_pd *pd, struct ibv_buf *buf,
+			      void *addr, size_t length, int access);
+struct ibv_mr *ibv_reg_mr_ex(struct ibv_pd *pd, struct ibv_mr_init_attr *attr);
+
 /*
  * The calls of libibverbs that belong to one device, which is that of their
  * first argument: the library of soft devices has each of them as
@@ -59,6 +78,12 @@
 	X(NEGATIVE, int, ibv_get_pkey_index, \
 	  (struct ibv_context *context, uint8_t port_num, __be16 pkey), \
 	  (context, port_num, pkey), context->device) \
+	X(FAILS, int, ibv_query_port_speed, \
+	  (struct ibv_context *context, uint32_t port_num, uint64_t *ret), \
+	  (context, port_num, ret), context->device) \
+	X(NONE, struct ibv_dmah *, ibv_alloc_dmah, \
+	  (struct ibv_context *context, struct ibv_dmah_init_attr *attr), \
+	  (context, attr), context->device) \
 	X(FAILS, int, ibv_resolve_eth_l2_from_gid, \
 	  (struct ibv_context *context, struct ibv_ah_attr *attr, \
 	   uint8_t eth_mac[ETHERNET_LL_SIZE], uint16_t *vid), \
@@ -101,6 +126,21 @@
 	  (struct ibv_pd *pd, uint64_t offset, size_t length, \
 	   uint64_t iova, int fd, int access), \
 	  (pd, offset, length, iova, fd, access), pd->context->device) \
+	X(NONE, struct ibv_mr *, ibv_reg_mr_ex, \
+	  (struct ibv_pd *pd, struct ibv_mr_init_attr *attr), \
+	  (pd, attr), pd->context->device) \
+	X(NONE, void *, ibv_alloc_buf, \
+	  (struct ibv_pd *pd, size_t size, struct ibv_buf **ret), \
+	  (pd, size, ret), pd->context->device) \
+	X(NONE, struct ibv_mr *, ibv_reg_buf_mr, \
+	  (struct ibv_pd *pd, struct ibv_buf *buf, void *addr, \
+	   size_t length, int access), \
+	  (pd, buf, addr, length, access), pd->context->device) \
+	X(FAILS, int, ibv_dealloc_dmah, \
+	  (struct ibv_dmah *dmah), (dmah), \
+	  (*(struct ibv_context **)dmah)->device) \
+	X(NEGATIVE, int, ibv_dm_export_dmabuf_fd, \
+	  (struct ibv_dm *dm), (dm), dm->context->device) \
 	X(NONE, struct ibv_mr *, ibv_import_mr, \
 	  (struct ibv_pd *pd, uint32_t handle), \
 	  (pd, handle), pd->context->device) \
@@ -201,6 +241,7 @@
 	X(NONE, struct ibv_context *, ibv_import_device, (int fd), , )
 
 #define DROPIN_OTHER_VOID_CALLS(V) \
+	V(ibv_free_buf, (struct ibv_buf *buf), , ) \
 	V(ibv_free_device_list, (struct ibv_device **list), , ) \
 	V(ibv_ack_async_event, (struct ibv_async_event *event), , )
 

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "dropin/cm.h"
+#include "dropin/private.h"
 #define DROPIN_REAL_NAMES
 #include "dropin/real/real.h"
 
@@ -58,6 +59,8 @@ void name parameters \
 
 DROPIN_CALLS(FORWARD)
 DROPIN_VOID_CALLS(FORWARD_VOID)
+
+PRIVATE_SINCE_34(ibv_query_gid_type, ibv_query_gid_type);
 
 /* A list of both kinds. */
 struct both {
@@ -163,6 +166,15 @@ void ibv_ack_async_event(struct ibv_async_event *event)
 		}
 	}
 	pier__soft_ibv_ack_async_event(event);
+}
+
+/* Its layout is that of its library. */
+void ibv_free_buf(struct ibv_buf *buf)
+{
+	if (pier__dropin_buf_is_soft(buf))
+		pier__soft_ibv_free_buf(buf);
+	else if (loaded())
+		loaded()->ibv_free_buf(buf);
 }
 
 /* Programs may make these before they have looked for devices. */

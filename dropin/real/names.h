@@ -23,6 +23,8 @@ DROPIN_OTHER_VOID_CALLS(PIER__SOFT_VOID_CALL)
 #ifndef DROPIN_REAL_NAMES
 #define ibv_ack_async_event pier__soft_ibv_ack_async_event
 #define ibv_ack_cq_events pier__soft_ibv_ack_cq_events
+#define ibv_alloc_buf pier__soft_ibv_alloc_buf
+#define ibv_alloc_dmah pier__soft_ibv_alloc_dmah
 #define ibv_alloc_pd pier__soft_ibv_alloc_pd
 #define ibv_attach_mcast pier__soft_ibv_attach_mcast
 #define ibv_close_device pier__soft_ibv_close_device
@@ -32,6 +34,7 @@ DROPIN_OTHER_VOID_CALLS(PIER__SOFT_VOID_CALL)
 #define ibv_create_cq pier__soft_ibv_create_cq
 #define ibv_create_qp pier__soft_ibv_create_qp
 #define ibv_create_srq pier__soft_ibv_create_srq
+#define ibv_dealloc_dmah pier__soft_ibv_dealloc_dmah
 #define ibv_dealloc_pd pier__soft_ibv_dealloc_pd
 #define ibv_dereg_mr pier__soft_ibv_dereg_mr
 #define ibv_destroy_ah pier__soft_ibv_destroy_ah
@@ -40,9 +43,11 @@ DROPIN_OTHER_VOID_CALLS(PIER__SOFT_VOID_CALL)
 #define ibv_destroy_qp pier__soft_ibv_destroy_qp
 #define ibv_destroy_srq pier__soft_ibv_destroy_srq
 #define ibv_detach_mcast pier__soft_ibv_detach_mcast
+#define ibv_dm_export_dmabuf_fd pier__soft_ibv_dm_export_dmabuf_fd
 #define ibv_dofork_range pier__soft_ibv_dofork_range
 #define ibv_dontfork_range pier__soft_ibv_dontfork_range
 #define ibv_fork_init pier__soft_ibv_fork_init
+#define ibv_free_buf pier__soft_ibv_free_buf
 #define ibv_free_device_list pier__soft_ibv_free_device_list
 #define ibv_get_async_event pier__soft_ibv_get_async_event
 #define ibv_get_cq_event pier__soft_ibv_get_cq_event
@@ -69,11 +74,14 @@ DROPIN_OTHER_VOID_CALLS(PIER__SOFT_VOID_CALL)
 #define ibv_query_gid_type pier__soft_ibv_query_gid_type
 #define ibv_query_pkey pier__soft_ibv_query_pkey
 #define ibv_query_port pier__soft_ibv_query_port
+#define ibv_query_port_speed pier__soft_ibv_query_port_speed
 #define ibv_query_qp pier__soft_ibv_query_qp
 #define ibv_query_qp_data_in_order pier__soft_ibv_query_qp_data_in_order
 #define ibv_query_srq pier__soft_ibv_query_srq
+#define ibv_reg_buf_mr pier__soft_ibv_reg_buf_mr
 #define ibv_reg_dmabuf_mr pier__soft_ibv_reg_dmabuf_mr
 #define ibv_reg_mr pier__soft_ibv_reg_mr
+#define ibv_reg_mr_ex pier__soft_ibv_reg_mr_ex
 #define ibv_reg_mr_iova pier__soft_ibv_reg_mr_iova
 #define ibv_reg_mr_iova2 pier__soft_ibv_reg_mr_iova2
 #define ibv_rereg_mr pier__soft_ibv_rereg_mr

@@ -33,6 +33,9 @@ struct dropin_real {
 	DROPIN_OTHER_VOID_CALLS(DROPIN_REAL_VOID_CALL)
 };
 
+/* ibv_buf.c: that of a soft device, and not of the host's library? */
+bool pier__dropin_buf_is_soft(const struct ibv_buf *buf);
+
 /* Load it, once.  NULL: there is none, or it has failed, which is logged. */
 const struct dropin_real *pier__dropin_real(void);
 

@@ -92,7 +92,8 @@ static void try_others(void)
 	ibv_unimport_pd((struct ibv_pd *)&object);
 	ibv_unimport_mr((struct ibv_mr *)&object);
 	ibv_unimport_dm((struct ibv_dm *)&object);
-	check(object.calls == 4, "calls that return nothing");
+	ibv_free_buf((struct ibv_buf *)&object);
+	check(object.calls == 5, "calls that return nothing");
 	ibv_ack_async_event(&event);
 	check(event.element.port_num == 1, "ibv_ack_async_event");
 	check(ibv_fork_init() == FAKE_FORK, "ibv_fork_init");
@@ -100,6 +101,16 @@ static void try_others(void)
 	      "ibv_is_fork_initialized");
 	check(!ibv_import_device(5) && errno == FAKE_FORK + 5,
 	      "ibv_import_device");
+}
+
+static void try_soft_buf(struct ibv_pd *pd)
+{
+	struct ibv_buf *buf = NULL;
+	char *mem = ibv_alloc_buf(pd, 64, &buf);
+
+	check(mem && buf, "memory for it");
+	if (mem)
+		ibv_free_buf(buf);
 }
 
 /* The same beside them, on one that is soft. */
@@ -121,6 +132,7 @@ static void try_soft(struct ibv_device *device)
 	mr = pd ? ibv_reg_mr(pd, mem, sizeof(mem), 0) : NULL;
 	cq = ibv_create_cq(context, 1, NULL, NULL, 0);
 	check(pd && mr && cq, "its objects");
+	try_soft_buf(pd);
 	check(!ibv_destroy_cq(cq) && !ibv_dereg_mr(mr) && !ibv_dealloc_pd(pd) &&
 	      !ibv_close_device(context), "their ends");
 }

@@ -90,6 +90,11 @@ struct ibv_context *ibv_open_device(struct ibv_device *device)
 	return &verbs.context;
 }
 
+void ibv_free_buf(struct ibv_buf *buf)
+{
+	((struct fake_object *)buf)->calls++;
+}
+
 int ibv_fork_init(void)
 {
 	return FAKE_FORK;

@@ -10,8 +10,8 @@ fake=$tmp/fake/libibverbs.so.1
 mkdir "$tmp/fake"
 "${CC:-cc}" -shared -fPIC -I "$top" -Wl,-soname,libibverbs.so.1 \
     "$top/t/dropin/fake_verbs.c" -o "$fake" &&
-    "${CC:-cc}" -I "$top" "$top/t/dropin/beside.c" -libverbs \
-    -o "$tmp/beside" || skip_all "cc does not link with libibverbs"
+    "${CC:-cc}" -I "$top" "$top/t/dropin/beside.c" -L "${dropin%/*}" \
+    -libverbs -o "$tmp/beside" || skip_all "cc does not link with libibverbs"
 fake_cm=$tmp/fake/librdmacm.so.1
 "${CC:-cc}" -shared -fPIC -I "$top" -Wl,-soname,librdmacm.so.1 \
     "$top/t/dropin/fake_rdmacm.c" -o "$fake_cm" &&
