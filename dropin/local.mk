@@ -110,7 +110,7 @@ EXTRA_DIST += %D%/librdmacm.map
 %C%_libpier_files_la_CPPFLAGS = $(AM_CPPFLAGS) -U_FORTIFY_SOURCE
 %C%_libpier_files_la_LIBADD = %D%/libibverbs.la
 %C%_libpier_files_la_LDFLAGS = $(AM_LDFLAGS) -shared -avoid-version \
-	-export-symbols-regex '^(__)?(f?open|[fl]?stat|f?access|re|close)'
+	-export-symbols-regex '^(__)?(f?open|[fl]?x?stat|f?access|re|close)'
 %C%_libpier_files_la_SOURCES = \
 	%D%/dropin.h \
 	%D%/files/files.c \

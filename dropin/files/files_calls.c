@@ -303,4 +303,107 @@ int statx(int dir, const char *restrict path, int flags, unsigned int mask,
 	return err;
 }
 
+/*
+ * What stat() and its like are in programs that were built with a C library
+ * before 2.33.  @version is that of the struct.
+ */
+typedef int xstat_call(int version, const char *path, void *ret);
+typedef int fxstatat_call(int version, int dir, const char *path, void *ret,
+			  int flags);
+
+int __xstat(int version, const char *path, struct stat *ret);
+int __lxstat(int version, const char *path, struct stat *ret);
+int __fxstatat(int version, int dir, const char *path, struct stat *ret,
+	       int flags);
+int __xstat64(int version, const char *path, struct stat64 *ret);
+int __lxstat64(int version, const char *path, struct stat64 *ret);
+int __fxstatat64(int version, int dir, const char *path, struct stat64 *ret,
+		 int flags);
+
+static int xstat_by(xstat_call *call, int version, const char *path, void *ret)
+{
+	struct dropin_file file;
+	int err = call(version, pier__dropin_file_look(path, &file), ret);
+
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+int __xstat(int version, const char *path, struct stat *ret)
+{
+	static xstat_call *call;
+
+	find(&call, "__xstat");
+	return xstat_by(call, version, path, ret);
+}
+
+int __xstat64(int version, const char *path, struct stat64 *ret)
+{
+	static xstat_call *call;
+
+	find(&call, "__xstat64");
+	return xstat_by(call, version, path, ret);
+}
+
+/* By @follow if it is a file in place of another. */
+static int lxstat_by(xstat_call *call, xstat_call *follow, int version,
+		     const char *path, void *ret)
+{
+	struct dropin_file file;
+	int err;
+
+	path = pier__dropin_file_look(path, &file);
+	err = (file.fd < 0 ? call : follow)(version, path, ret);
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+int __lxstat(int version, const char *path, struct stat *ret)
+{
+	static xstat_call *call, *follow;
+
+	find(&call, "__lxstat");
+	find(&follow, "__xstat");
+	return lxstat_by(call, follow, version, path, ret);
+}
+
+int __lxstat64(int version, const char *path, struct stat64 *ret)
+{
+	static xstat_call *call, *follow;
+
+	find(&call, "__lxstat64");
+	find(&follow, "__xstat64");
+	return lxstat_by(call, follow, version, path, ret);
+}
+
+static int fxstatat_by(fxstatat_call *call, int version, int dir,
+		       const char *path, void *ret, int flags)
+{
+	struct dropin_file file;
+	int err;
+
+	path = pier__dropin_file_look(path, &file);
+	err = call(version, dir, path, ret, flags_of(&file, flags));
+	pier__dropin_file_close(&file);
+	return err;
+}
+
+int __fxstatat(int version, int dir, const char *path, struct stat *ret,
+	       int flags)
+{
+	static fxstatat_call *call;
+
+	find(&call, "__fxstatat");
+	return fxstatat_by(call, version, dir, path, ret, flags);
+}
+
+int __fxstatat64(int version, int dir, const char *path, struct stat64 *ret,
+		 int flags)
+{
+	static fxstatat_call *call;
+
+	find(&call, "__fxstatat64");
+	return fxstatat_by(call, version, dir, path, ret, flags);
+}
+
 #endif

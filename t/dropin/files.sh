@@ -79,6 +79,68 @@ folders_are_looked_at()
 	    says "$tmp/out" "-r--r--r--"
 }
 
+# Calls that are not in the headers any more: a program that prints the mode of
+# a file by one of them.
+build_old()
+{
+	cat >"$tmp/old.c" <<-'END'
+		#define _GNU_SOURCE
+		#include <dlfcn.h>
+		#include <fcntl.h>
+		#include <stdio.h>
+		#include <string.h>
+		#include <sys/stat.h>
+
+		#ifdef __x86_64__
+		enum { VERSION = 1 };
+		#else
+		enum { VERSION = 0 };
+		#endif
+
+		int main(int argc, char *argv[])
+		{
+			int (*call)() = dlsym(RTLD_DEFAULT, argv[1]), err;
+			struct stat64 large = { 0 };
+			struct stat st = { 0 };
+			void *ret = &st;
+
+			if (strstr(argv[1], "64"))
+				ret = &large;
+			if (strstr(argv[1], "statat"))
+				err = call(VERSION, AT_FDCWD, argv[2], ret,
+					   AT_SYMLINK_NOFOLLOW);
+			else
+				err = call(VERSION, argv[2], ret);
+			printf("%o\n", err ? 0 : large.st_mode | st.st_mode);
+			return 0;
+		}
+	END
+	"${CC:-cc}" -w "$tmp/old.c" -o "$tmp/old" 2>"$tmp/err" ||
+		skip "the C library has no stat64()"
+}
+
+# by CALL FILE MODE - in octal; 0: it is not there
+by()
+{
+	status 0 "$pier" run -- "$tmp/old" "$1" "$2" || return
+	[ "$(cat "$tmp/out")" = "$3" ] || {
+		echo "$1: $2 has $(cat "$tmp/out"), not $3"
+		return 1
+	}
+}
+
+programs_of_an_older_glibc_look_at_files()
+{
+	build_old
+	ln -s nosuch "$tmp/link"
+	for call in xstat xstat64 lxstat lxstat64 fxstatat fxstatat64; do
+		mode=120777
+		[ $call = "${call#x}" ] || mode=0
+		by __$call $port/state 100444 && by __$call $port/nosuch 0 &&
+		    by __$call "$tmp/link" $mode || return
+	done
+}
+
 a_device_has_an_interface()
 {
 	lists /sys/class/infiniband/soft_lo/device/net lo &&
@@ -130,6 +192,7 @@ run a_port_is_described
 run a_device_has_a_node
 run folders_are_listed
 run folders_are_looked_at
+run programs_of_an_older_glibc_look_at_files
 run a_device_has_an_interface
 run a_device_has_no_other_interface
 run what_is_not_there_is_not_found
