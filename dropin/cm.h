@@ -95,7 +95,4 @@ int pier__dropin_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 /* Wait until @fd is readable.  -1 with errno, also if it is non-blocking. */
 int pier__dropin_wait(int fd);
 
-/* ibv_cq.c: has the QP @qpn receives that succeeded and were not polled? */
-bool pier__dropin_has_unread(struct ibv_context *context, uint32_t qpn);
-
 #endif

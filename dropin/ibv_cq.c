@@ -174,19 +174,6 @@ int pier__dropin_poll(struct ibv_cq *ibcq, int max, struct ibv_wc *wc)
 	return n;
 }
 
-bool pier__dropin_has_unread(struct ibv_context *context, uint32_t qpn)
-{
-	struct soft_chan *chan = dropin_chan(context);
-	struct soft_qp *qp;
-	bool has;
-
-	pier__soft_chan_begin(chan);
-	qp = pier__soft_table_find(chan->ep, qpn);
-	has = qp && pier__soft_cq_has_received(qp->recv_cq, qpn);
-	pier__soft_chan_end(chan, 0);
-	return has;
-}
-
 /* How many of them were old is not known: one event too many does no harm. */
 void pier__dropin_dropped(struct ibv_cq *cq)
 {

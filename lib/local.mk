@@ -59,6 +59,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/cm/cm_active.c \
 	%D%/fabric/soft/cm/cm_close.c \
 	%D%/fabric/soft/cm/cm_conn.h \
+	%D%/fabric/soft/cm/cm_early.c \
 	%D%/fabric/soft/cm/cm_event.c \
 	%D%/fabric/soft/cm/cm_find.c \
 	%D%/fabric/soft/cm/cm_passive.c \

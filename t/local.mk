@@ -124,6 +124,7 @@ check_PROGRAMS += \
 	%D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
+	%D%/dropin/cma_channel.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/newer.t \
@@ -658,6 +659,7 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
+	%D%/dropin/cma_channel.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/newer.t \
@@ -678,6 +680,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.h \
 	# end, sorted
 %C%_dropin_cma_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_cma_channel_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_memory_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_memory_t_SOURCES = \

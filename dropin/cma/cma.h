@@ -55,7 +55,6 @@ struct cma_event {
 	struct pier__list link;		/* of the channel's events */
 	struct cma_id *owner;		/* that it is for */
 	struct pier__cm_listener *held;	/* of a request */
-	uint64_t since;			/* ns, when it was queued */
 	uint8_t data[PIER__CM_REP_DATA];	/* private data */
 };
 
@@ -218,15 +217,6 @@ void pier__cma_discard(struct cma_id *id);
 void pier__cma_discard_joins(struct cma_id *id, const union ibv_gid *gid);
 /* Events of @id come by @channel from now on. */
 void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
-/* For so long a disconnect waits until what came before it is polled. */
-#define CMA_EARLY_NS UINT64_C(10000000)
-
-/*
- * Is the next event of @channel that a peer has disconnected, whose last
- * messages were not polled?  Programs destroy the QP when they see it, and its
- * completions with it.  It is not reported yet then.
- */
-bool pier__cma_is_early(struct rdma_event_channel *channel);
 /* The next event of @channel, to be acknowledged; NULL: none. */
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel);
 

@@ -6,7 +6,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "core/clock.h"
 #include "dropin/cma/cma.h"
 #include "dropin/cma/cma_real.h"
 
@@ -58,11 +57,13 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
 	free(channel_of(channel));
 }
 
-/* With the lock held, as below. */
+/*
+ * With the lock held, as below.  Programs that wait for edges, by EPOLLET, have
+ * one with each event, as in the kernel.
+ */
 static void add(struct cma_channel *channel, struct cma_event *event)
 {
-	if (pier__list_empty(&channel->events))
-		eventfd_write(channel->ready, 1);
+	eventfd_write(channel->ready, 1);
 	pier__list_add(&channel->events, &event->link);
 }
 
@@ -83,7 +84,6 @@ static bool is_request(const struct cma_event *event)
 /* The id of a request has the channel of its listener. */
 void pier__cma_push(struct cma_event *event)
 {
-	event->since = pier__now();
 	pthread_mutex_lock(&pier__cma_lock);
 	if (is_request(event))
 		event->event.id->channel = event->owner->id.channel;
@@ -106,23 +106,6 @@ static struct cma_event *first_of(struct cma_channel *channel)
 		if (!is_closing(event_of(pos)->owner))
 			return event_of(pos);
 	return NULL;
-}
-
-bool pier__cma_is_early(struct rdma_event_channel *channel)
-{
-	const struct cma_event *event;
-	struct ibv_context *verbs = NULL;
-	uint32_t qpn = 0;
-
-	pthread_mutex_lock(&pier__cma_lock);
-	event = first_of(channel_of(channel));
-	if (event && event->event.event == RDMA_CM_EVENT_DISCONNECTED &&
-	    pier__now() - event->since < CMA_EARLY_NS) {
-		verbs = event->owner->id.verbs;
-		qpn = event->owner->qpn;
-	}
-	pthread_mutex_unlock(&pier__cma_lock);
-	return verbs && pier__dropin_has_unread(verbs, qpn);
 }
 
 struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)

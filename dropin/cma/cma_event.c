@@ -268,9 +268,7 @@ static void handle(struct cma_event *event)
 /* As pier__cma_real_take() has it. */
 static int take_next(struct rdma_event_channel *channel, struct cma_event **ret)
 {
-	*ret = NULL;
-	if (!pier__cma_is_early(channel))
-		*ret = pier__cma_pop(channel);
+	*ret = pier__cma_pop(channel);
 	return *ret ? 0 : pier__cma_real_take((struct cma_channel *)channel,
 					      ret);
 }

@@ -179,6 +179,7 @@ void pier__soft_cm_take_by(struct pier__cm *cm, pier__soft_cm_take *take)
 {
 	cm_of(cm)->take = take;
 	pier__soft_cm_report_timewait(cm_of(cm)->machine);
+	pier__soft_cm_wait_for_polls(cm_of(cm)->machine);
 }
 
 void pier__soft_cm_goodbye_all(struct pier__cm *cm)

@@ -113,7 +113,9 @@ struct soft_cm_id {
 	struct soft_cm_conn *timewait;	/* whose "ended" it is; or NULL */
 	struct soft_cm_listener *listener;	/* of a REQUEST not reported */
 	struct soft_cm_handshake *rej;	/* owned: data of a REJ */
-	struct pier__list link;		/* of the cm's events */
+	struct pier__list link;		/* of the cm's events, or early */
+	uint64_t report_at;		/* ns; of those that are early, */
+	uint32_t unread_qpn;		/* with their QP */
 	uint16_t events;		/* bit per enum pier__cm_kind */
 	uint16_t reason;
 	uint8_t instead[16];		/* of a REJ; 0: not known */
@@ -126,6 +128,7 @@ struct soft_cm {
 	struct soft_cm_host *host;
 	struct pier__cm *owner;
 	bool reports_timewait;
+	bool waits_for_polls;
 	uint16_t left_port;		/* of the last listener that ended, */
 	uint64_t left_at;		/* and when */
 	uint64_t guid;			/* ours */
@@ -137,6 +140,8 @@ struct soft_cm {
 	struct pier__list listeners;
 	struct soft_timer roce_port_timer;	/* to retry port 4791 */
 	struct pier__list events;	/* ids with events */
+	struct pier__list early;	/* ids that are disconnected, which */
+	struct soft_timer early_timer;	/* is not reported yet */
 	struct pier__list timewait;	/* records, the oldest first */
 	uint32_t timewait_count;
 	uint8_t event_data[SOFT_MAD_DATA_MAX];	/* of the last event */
@@ -192,6 +197,14 @@ void pier__soft_cm_finish(struct soft_cm_conn *conn, enum pier__cm_kind kind,
 struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 					uint16_t src_port, uint16_t dst_port);
 void pier__soft_cm_id_free(struct soft_cm_id *id);
+
+/*
+ * cm_early.c: @id, whose QP was @qpn, is disconnected.  It is reported once
+ * that has nothing unread, or later; and its timer.
+ */
+void pier__soft_cm_disconnected(struct soft_cm_id *id, struct soft_cm *cm,
+				uint32_t qpn);
+void pier__soft_cm_early_run(struct soft_cm *cm);
 
 /* cm_send.c: messages sent. */
 /*

@@ -86,7 +86,10 @@ void pier__soft_cm_finish(struct soft_cm_conn *conn, enum pier__cm_kind kind,
 		id->rej = conn->handshake;
 		conn->handshake = NULL;
 	}
-	pier__soft_cm_notify(conn->cm, id, kind);
+	if (kind == PIER__CM_DISCONNECTED)
+		pier__soft_cm_disconnected(id, conn->cm, conn->qpn);
+	else
+		pier__soft_cm_notify(conn->cm, id, kind);
 }
 
 static void fill_data(struct soft_cm *cm,

@@ -36,8 +36,9 @@ int pier__soft_cm_create(struct soft_ep *ep, struct soft_cm_host *host,
 		   (uint32_t)pier__random64();
 	pier__list_init(&cm->listeners);
 	pier__list_init(&cm->events);
+	pier__list_init(&cm->early);
 	pier__list_init(&cm->timewait);
-	if (pier__soft_heap_fit(&cm->timers, 1)) {
+	if (pier__soft_heap_fit(&cm->timers, 2)) {
 		free(cm);
 		return -ENOMEM;
 	}

@@ -79,7 +79,7 @@ struct soft_cm_conn *pier__soft_cm_conn_new(struct soft_cm *cm)
 	for (key = 0; key < SOFT_CM_KEYS; key++)
 		if (pier__hash_reserve(&cm->table[key], count + 1))
 			return NULL;
-	if (pier__soft_heap_fit(&cm->timers, count + 2))
+	if (pier__soft_heap_fit(&cm->timers, count + 3))
 		return NULL;
 	conn = calloc(1, sizeof(*conn));
 	if (!conn)

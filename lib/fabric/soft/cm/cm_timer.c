@@ -223,6 +223,8 @@ int pier__soft_cm_timers(struct soft_gsi *gsi)
 	while (n < TIMERS && pier__soft_heap_due(&cm->timers) <= now) {
 		if (cm->timers.timer[0] == &cm->roce_port_timer)
 			roce_port_run(cm);
+		else if (cm->timers.timer[0] == &cm->early_timer)
+			pier__soft_cm_early_run(cm);
 		else
 			timer_run(first(cm));
 		n++;

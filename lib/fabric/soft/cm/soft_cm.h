@@ -87,6 +87,14 @@ void pier__soft_cm_destroy(struct soft_cm *cm);
 /* The end of timewait is an event of ids that still exist. */
 void pier__soft_cm_report_timewait(struct soft_cm *cm);
 
+/*
+ * Programs destroy a QP when they see that its peer has disconnected, and the
+ * completions of its last messages with it: report that once they are polled,
+ * but after SOFT_CM_EARLY_NS at the latest.
+ */
+#define SOFT_CM_EARLY_NS UINT64_C(10000000)
+void pier__soft_cm_wait_for_polls(struct soft_cm *cm);
+
 /* Send DREQ for each connection. */
 void pier__soft_cm_disconnect_all(struct soft_cm *cm);
 
