@@ -2,6 +2,7 @@
 #ifndef PIER_DROPIN_CM_H
 #define PIER_DROPIN_CM_H
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -92,7 +93,24 @@ bool pier__dropin_known(struct ibv_context *context, int index,
 int pier__dropin_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr,
 			   int mask, uint16_t udp_port);
 
-/* Wait until @fd is readable.  -1 with errno, also if it is non-blocking. */
-int pier__dropin_wait(int fd);
+/*
+ * ibv_bell.c.  What threads wait for that sleep in a call for events.  With
+ * rdma-core they sleep in read(2) or write(2), which go on after a signal whose
+ * handler has SA_RESTART, unlike poll(2), and fail with EINTR after others.
+ */
+struct dropin_bell {
+	atomic_uint rings;
+	atomic_uint sleepers;		/* or more */
+};
+
+/* What they wait for may have come. */
+void pier__dropin_ring(struct dropin_bell *bell);
+/*
+ * Sleep until @bell has another count than @rings, which it had before the
+ * caller found nothing.  -1 with errno: EINTR; those of the next call, of @fd.
+ */
+int pier__dropin_wait(struct dropin_bell *bell, unsigned int rings, int fd);
+/* 0: calls for @fd wait.  -1 with errno: EAGAIN, it is non-blocking; EBADF. */
+int pier__dropin_blocks(int fd);
 
 #endif

@@ -10,6 +10,7 @@
 #include <infiniband/verbs.h>
 
 #include "core/list.h"
+#include "dropin/cm.h"
 #include "fabric/fabric.h"
 #include "fabric/soft/io/chan.h"
 #include "fabric/soft/rc/qp.h"
@@ -46,6 +47,7 @@ struct dropin_device {
 struct dropin_async {
 	pthread_mutex_t lock;
 	struct pier__list events;	/* to be taken */
+	struct dropin_bell bell;	/* rings when it gets the first */
 	uint64_t number;		/* of the next one */
 };
 
@@ -127,6 +129,7 @@ struct dropin_channel {
 	struct ibv_comp_channel channel;	/* first */
 	pthread_mutex_t lock;
 	struct pier__list cqs;		/* with events */
+	struct dropin_bell bell;	/* rings when it gets the first */
 };
 
 struct dropin_cq {

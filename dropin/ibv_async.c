@@ -33,8 +33,10 @@ static void put_in(struct dropin_async *async, struct dropin_event *event)
 {
 	struct pier__list *head = &async->events, *next = head;
 
-	if (pier__list_empty(head))
+	if (pier__list_empty(head)) {
 		eventfd_write(fd_of(async), 1);
+		pier__dropin_ring(&async->bell);
+	}
 	while (next->prev != head &&
 	       event_of(next->prev)->numbers[0] > event->numbers[0])
 		next = next->prev;
@@ -261,11 +263,14 @@ static bool take(struct dropin_async *async, struct ibv_async_event *ret)
 int ibv_get_async_event(struct ibv_context *context,
 			struct ibv_async_event *event)
 {
-	struct dropin_context *ctx = dropin_of(context);
+	struct dropin_async *async = &dropin_of(context)->async;
+	unsigned int rings = atomic_load(&async->bell.rings);
 
-	while (!take(&ctx->async, event))
-		if (pier__dropin_wait(context->async_fd))
+	while (!take(async, event)) {
+		if (pier__dropin_wait(&async->bell, rings, context->async_fd))
 			return -1;
+		rings = atomic_load(&async->bell.rings);
+	}
 	return 0;
 }
 

@@ -53,10 +53,12 @@ static void set_readable(struct dropin_channel *channel, bool readable)
 {
 	eventfd_t count;
 
-	if (readable)
-		eventfd_write(channel->channel.fd, 1);
-	else
+	if (!readable) {
 		eventfd_read(channel->channel.fd, &count);
+		return;
+	}
+	eventfd_write(channel->channel.fd, 1);
+	pier__dropin_ring(&channel->bell);
 }
 
 void pier__dropin_event(struct dropin_cq *cq)
@@ -111,14 +113,18 @@ static struct dropin_cq *take(struct dropin_channel *channel)
 	return cq;
 }
 
-int ibv_get_cq_event(struct ibv_comp_channel *channel, struct ibv_cq **ret,
+int ibv_get_cq_event(struct ibv_comp_channel *ibchannel, struct ibv_cq **ret,
 		     void **ret_context)
 {
+	struct dropin_channel *channel = channel_of(ibchannel);
+	unsigned int rings = atomic_load(&channel->bell.rings);
 	struct dropin_cq *cq;
 
-	while (!(cq = take(channel_of(channel))))
-		if (pier__dropin_wait(channel->fd))
+	while (!(cq = take(channel))) {
+		if (pier__dropin_wait(&channel->bell, rings, ibchannel->fd))
 			return -1;
+		rings = atomic_load(&channel->bell.rings);
+	}
 	*ret = &cq->cq;
 	*ret_context = cq->cq.cq_context;
 	return 0;

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Opened devices, and how calls fail and wait. */
+/* Opened devices, and how calls fail. */
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -25,20 +24,6 @@ void *pier__dropin_null(int err)
 int pier__dropin_errno(int err)
 {
 	return err == -EAGAIN ? ENOMEM : -err;
-}
-
-int pier__dropin_wait(int fd)
-{
-	struct pollfd pfd = { .fd = fd, .events = POLLIN };
-	int flags = fcntl(fd, F_GETFL);
-
-	if (flags < 0)
-		return -1;
-	if (flags & O_NONBLOCK) {
-		errno = EAGAIN;
-		return -1;
-	}
-	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
 }
 
 /* Those that are complete.  The lock is also that of who is whose partner. */

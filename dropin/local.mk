@@ -23,6 +23,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_absent.c \
 	%D%/ibv_ah.c \
 	%D%/ibv_async.c \
+	%D%/ibv_bell.c \
 	%D%/ibv_buf.c \
 	%D%/ibv_channel.c \
 	%D%/ibv_cm.c \

@@ -132,6 +132,7 @@ check_PROGRAMS += \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
+	%D%/dropin/signal.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
@@ -667,6 +668,7 @@ dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
 	%D%/dropin/rsocket_peer.t \
+	%D%/dropin/signal.t \
 	%D%/dropin/threads.t \
 	%D%/dropin/wr.t \
 	# end, sorted
@@ -711,6 +713,13 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	dropin/libibverbs.la
 %C%_dropin_rsocket_peer_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
+%C%_dropin_signal_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_signal_t_SOURCES = \
+	%D%/dropin/signal.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
 %C%_dropin_threads_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_threads_t_SOURCES = \
 	%D%/dropin/threads.c \

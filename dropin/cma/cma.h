@@ -46,6 +46,7 @@ struct cma_channel {
 					/* with any event */
 	struct rdma_event_channel *_Atomic real;	/* owned, or NULL */
 	struct pier__list events;	/* to be taken */
+	struct dropin_bell bell;	/* rings with each */
 };
 
 struct cma_event {

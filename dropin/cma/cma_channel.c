@@ -65,6 +65,7 @@ static void add(struct cma_channel *channel, struct cma_event *event)
 {
 	eventfd_write(channel->ready, 1);
 	pier__list_add(&channel->events, &event->link);
+	pier__dropin_ring(&channel->bell);
 }
 
 static void take_out(struct cma_channel *channel, struct cma_event *event)

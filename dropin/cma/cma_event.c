@@ -273,17 +273,29 @@ static int take_next(struct rdma_event_channel *channel, struct cma_event **ret)
 					      ret);
 }
 
-int rdma_get_cm_event(struct rdma_event_channel *channel,
+/* Until @channel, which had @rings, may have another event. */
+static int wait_for_event(struct cma_channel *channel, unsigned int rings)
+{
+	return channel->real ? pier__cma_real_wait(channel) :
+			       pier__dropin_wait(&channel->bell, rings,
+						 channel->channel.fd);
+}
+
+int rdma_get_cm_event(struct rdma_event_channel *ibchannel,
 		      struct rdma_cm_event **ret)
 {
+	struct cma_channel *channel = (struct cma_channel *)ibchannel;
 	struct cma_event *event = NULL;
+	unsigned int rings;
 
 	if (!channel || !ret)
 		return pier__cma_result(-EINVAL);
-	while (!event)
-		if (take_next(channel, &event) ||
-		    (!event && pier__dropin_wait(channel->fd)))
+	while (!event) {
+		rings = atomic_load(&channel->bell.rings);
+		if (take_next(ibchannel, &event) ||
+		    (!event && wait_for_event(channel, rings)))
 			return -1;
+	}
 	if (!event->real)
 		handle(event);
 	*ret = &event->event;

@@ -50,6 +50,11 @@ int pier__cma_real_listen_too(struct cma_id *id, int backlog);
  */
 int pier__cma_real_take(struct cma_channel *channel, struct cma_event **ret);
 void pier__cma_real_ack(struct cma_event *event);
+/*
+ * Wait until @channel, which has events of real devices, may have one.  -1 with
+ * errno, also EINTR: poll(2) does not go on after a signal.
+ */
+int pier__cma_real_wait(struct cma_channel *channel);
 
 void pier__cma_real_destroy(struct cma_id *id);
 int pier__cma_real_move(struct cma_id *id, struct cma_channel *channel);

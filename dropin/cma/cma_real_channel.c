@@ -2,6 +2,7 @@
 /* Events of real devices, beside those of soft ones in one channel. */
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -57,7 +58,17 @@ int pier__cma_real_channel(struct cma_channel *channel)
 		real = channel_new(channel->channel.fd);
 	channel->real = real;
 	pthread_mutex_unlock(&lock);
+	pier__dropin_ring(&channel->bell);	/* to wait for both */
 	return real ? 0 : -1;
+}
+
+int pier__cma_real_wait(struct cma_channel *channel)
+{
+	struct pollfd pfd = { .fd = channel->channel.fd, .events = POLLIN };
+
+	if (pier__dropin_blocks(pfd.fd))
+		return -1;
+	return poll(&pfd, 1, -1) < 0 ? -1 : 0;
 }
 
 void pier__cma_real_channel_free(struct cma_channel *channel)
