@@ -47,6 +47,10 @@ struct cma_channel {
 	struct rdma_event_channel *_Atomic real;	/* owned, or NULL */
 	struct pier__list events;	/* to be taken */
 	struct dropin_bell bell;	/* rings with each */
+	/* cma_channel.c; pier__cma_lock: */
+	unsigned int ids;		/* whose events come by it */
+	atomic_uint life;		/* odd: the channel was destroyed */
+	struct cma_channel *next;	/* that may be used again */
 };
 
 struct cma_event {
@@ -216,10 +220,16 @@ void pier__cma_push(struct cma_event *event);
 void pier__cma_discard(struct cma_id *id);
 /* Those alone that tell of joining the group @gid. */
 void pier__cma_discard_joins(struct cma_id *id, const union ibv_gid *gid);
-/* Events of @id come by @channel from now on. */
+/* Events of @id come by @channel from now on, also those that are queued. */
 void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel);
-/* The next event of @channel, to be acknowledged; NULL: none. */
-struct cma_event *pier__cma_pop(struct rdma_event_channel *channel);
+/* The same of one that has none; NULL: by no channel. */
+void pier__cma_attach(struct cma_id *id, struct rdma_event_channel *channel);
+/*
+ * The next event of @channel, to be acknowledged; NULL: none.  Errors: -EBADF,
+ * it was destroyed since it had @life.
+ */
+int pier__cma_pop(struct cma_channel *channel, unsigned int life,
+		  struct cma_event **ret);
 
 /*
  * cma_event.c.  @id is about to have a connection, whose events need no memory

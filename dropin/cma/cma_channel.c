@@ -21,16 +21,51 @@ static struct cma_event *event_of(struct pier__list *link)
 	return pier__container_of(link, struct cma_event, link);
 }
 
+/*
+ * Channels that were destroyed, without ids.  Their memory is not freed: a
+ * program that closes a channel before its ids, or while a thread is about to
+ * wait for it, gets EBADF, as from the kernel.
+ */
+static struct cma_channel *unused;
+
+/* With the lock held. */
+static void put_away(struct cma_channel *channel)
+{
+	if (channel->ids || channel->channel.fd >= 0)
+		return;
+	pier__cma_real_channel_free(channel);
+	channel->next = unused;
+	unused = channel;
+}
+
+static struct cma_channel *unused_or_new(void)
+{
+	struct cma_channel *channel;
+
+	pthread_mutex_lock(&pier__cma_lock);
+	channel = unused;
+	if (channel) {
+		unused = channel->next;
+		channel->life++;
+	}
+	pthread_mutex_unlock(&pier__cma_lock);
+	if (channel)
+		return channel;
+	channel = calloc(1, sizeof(*channel));
+	if (channel)
+		pier__list_init(&channel->events);
+	return channel;
+}
+
 struct rdma_event_channel *rdma_create_event_channel(void)
 {
-	struct cma_channel *channel = calloc(1, sizeof(*channel));
+	struct cma_channel *channel = unused_or_new();
 
 	if (!channel)
 		return NULL;
-	pier__list_init(&channel->events);
 	channel->ready = eventfd(0, EFD_CLOEXEC);
 	if (channel->ready < 0)
-		goto err_free;
+		goto err_put_away;
 	channel->channel.fd = pier__cma_real() ?
 				      pier__cma_real_fd(channel->ready) :
 				      channel->ready;
@@ -40,21 +75,53 @@ struct rdma_event_channel *rdma_create_event_channel(void)
 
 err_close:
 	close(channel->ready);
-err_free:
-	free(channel);
+err_put_away:
+	channel->channel.fd = -1;
+	pthread_mutex_lock(&pier__cma_lock);
+	channel->life++;
+	put_away(channel);
+	pthread_mutex_unlock(&pier__cma_lock);
 	return NULL;
 }
 
-/* Its ids were destroyed before, and their events with them. */
-void rdma_destroy_event_channel(struct rdma_event_channel *channel)
+/* What comes for the ids that it still has is queued, and freed with them. */
+void rdma_destroy_event_channel(struct rdma_event_channel *ibchannel)
 {
-	if (!channel)
+	struct cma_channel *channel = channel_of(ibchannel);
+	int fd, ready;
+
+	if (!channel || ibchannel->fd < 0)
 		return;
-	pier__cma_real_channel_free(channel_of(channel));
-	if (channel->fd != channel_of(channel)->ready)
-		close(channel_of(channel)->ready);
-	close(channel->fd);
-	free(channel_of(channel));
+	pthread_mutex_lock(&pier__cma_lock);
+	fd = ibchannel->fd;
+	ready = channel->ready;
+	ibchannel->fd = -1;
+	channel->ready = -1;
+	channel->life++;
+	put_away(channel);
+	pthread_mutex_unlock(&pier__cma_lock);
+	if (fd != ready)
+		close(ready);
+	close(fd);
+}
+
+/* With the lock held. */
+static void attach(struct cma_id *id, struct rdma_event_channel *channel)
+{
+	struct cma_channel *old = channel_of(id->id.channel);
+
+	if (channel)
+		channel_of(channel)->ids++;
+	id->id.channel = channel;
+	if (old && !--old->ids)
+		put_away(old);
+}
+
+void pier__cma_attach(struct cma_id *id, struct rdma_event_channel *channel)
+{
+	pthread_mutex_lock(&pier__cma_lock);
+	attach(id, channel);
+	pthread_mutex_unlock(&pier__cma_lock);
 }
 
 /*
@@ -63,8 +130,10 @@ void rdma_destroy_event_channel(struct rdma_event_channel *channel)
  */
 static void add(struct cma_channel *channel, struct cma_event *event)
 {
-	eventfd_write(channel->ready, 1);
 	pier__list_add(&channel->events, &event->link);
+	if (channel->channel.fd < 0)
+		return;
+	eventfd_write(channel->ready, 1);
 	pier__dropin_ring(&channel->bell);
 }
 
@@ -73,7 +142,7 @@ static void take_out(struct cma_channel *channel, struct cma_event *event)
 	eventfd_t count;
 
 	pier__list_del(&event->link);
-	if (pier__list_empty(&channel->events))
+	if (pier__list_empty(&channel->events) && channel->channel.fd >= 0)
 		eventfd_read(channel->ready, &count);
 }
 
@@ -87,7 +156,7 @@ void pier__cma_push(struct cma_event *event)
 {
 	pthread_mutex_lock(&pier__cma_lock);
 	if (is_request(event))
-		event->event.id->channel = event->owner->id.channel;
+		attach(cma_of(event->event.id), event->owner->id.channel);
 	add(channel_of(event->owner->id.channel), event);
 	pthread_mutex_unlock(&pier__cma_lock);
 }
@@ -109,20 +178,25 @@ static struct cma_event *first_of(struct cma_channel *channel)
 	return NULL;
 }
 
-struct cma_event *pier__cma_pop(struct rdma_event_channel *channel)
+int pier__cma_pop(struct cma_channel *channel, unsigned int life,
+		  struct cma_event **ret)
 {
-	struct cma_event *event;
+	struct cma_event *event = NULL;
+	bool destroyed;
 
 	pthread_mutex_lock(&pier__cma_lock);
-	event = first_of(channel_of(channel));
+	destroyed = life % 2 || channel->life != life;
+	if (!destroyed)
+		event = first_of(channel);
 	if (event) {
-		take_out(channel_of(channel), event);
+		take_out(channel, event);
 		event->owner->unacked++;
 		if (is_request(event))
 			cma_of(event->event.id)->listener = NULL;
 	}
 	pthread_mutex_unlock(&pier__cma_lock);
-	return event;
+	*ret = event;
+	return destroyed ? -EBADF : 0;
 }
 
 /*
@@ -150,10 +224,10 @@ void pier__cma_move(struct cma_id *id, struct rdma_event_channel *channel)
 	pier__list_init(&events);
 	pthread_mutex_lock(&pier__cma_lock);
 	collect(id, &events);
-	id->id.channel = channel;
+	attach(id, channel);
 	while ((pos = pier__list_pop(&events))) {
 		if (is_request(event_of(pos)))
-			event_of(pos)->event.id->channel = channel;
+			attach(cma_of(event_of(pos)->event.id), channel);
 		add(channel_of(channel), event_of(pos));
 	}
 	pthread_mutex_unlock(&pier__cma_lock);

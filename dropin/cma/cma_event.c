@@ -266,11 +266,14 @@ static void handle(struct cma_event *event)
 }
 
 /* As pier__cma_real_take() has it. */
-static int take_next(struct rdma_event_channel *channel, struct cma_event **ret)
+static int take_next(struct cma_channel *channel, unsigned int life,
+		     struct cma_event **ret)
 {
-	*ret = pier__cma_pop(channel);
-	return *ret ? 0 : pier__cma_real_take((struct cma_channel *)channel,
-					      ret);
+	int err = pier__cma_pop(channel, life, ret);
+
+	if (err)
+		return pier__cma_result(err);
+	return *ret ? 0 : pier__cma_real_take(channel, ret);
 }
 
 /* Until @channel, which had @rings, may have another event. */
@@ -286,13 +289,14 @@ int rdma_get_cm_event(struct rdma_event_channel *ibchannel,
 {
 	struct cma_channel *channel = (struct cma_channel *)ibchannel;
 	struct cma_event *event = NULL;
-	unsigned int rings;
+	unsigned int rings, life;
 
 	if (!channel || !ret)
 		return pier__cma_result(-EINVAL);
+	life = atomic_load(&channel->life);
 	while (!event) {
 		rings = atomic_load(&channel->bell.rings);
-		if (take_next(ibchannel, &event) ||
+		if (take_next(channel, life, &event) ||
 		    (!event && wait_for_event(channel, rings)))
 			return -1;
 	}

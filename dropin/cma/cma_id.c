@@ -20,7 +20,7 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 	pier__list_init(&id->listeners);
 	pier__list_init(&id->groups);
 	id->reserved = -1;
-	id->id.channel = channel;
+	pier__cma_attach(id, channel);
 	id->id.context = context;
 	id->id.ps = ps;
 	id->id.qp_type = type;
@@ -37,6 +37,8 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 		return pier__cma_result(-EINVAL);
 	if (ps != RDMA_PS_TCP && ps != RDMA_PS_UDP && ps != RDMA_PS_IB)
 		return pier__cma_result(-EOPNOTSUPP);
+	if (channel && channel->fd < 0)
+		return pier__cma_result(-EBADF);
 	if (!channel) {
 		own = rdma_create_event_channel();
 		if (!own)
@@ -72,6 +74,7 @@ void pier__cma_id_drop(struct cma_id *id)
 	int i;
 
 	pier__cma_unwatch(id);
+	pier__cma_attach(id, NULL);
 	for (i = 0; i < CMA_SPARES; i++)
 		free(id->spare[i]);
 	free(id);
@@ -118,6 +121,8 @@ int rdma_migrate_id(struct rdma_cm_id *ibid, struct rdma_event_channel *channel)
 		return pier__cma_result(-EINVAL);
 	if (id->own && !channel)
 		return pier__cma_result(-EINVAL);
+	if (channel && channel->fd < 0)
+		return pier__cma_result(-EBADF);
 	if (!channel) {
 		own = rdma_create_event_channel();
 		if (!own)

@@ -75,6 +75,7 @@ void pier__cma_real_channel_free(struct cma_channel *channel)
 {
 	if (channel->real)
 		CALLS.rdma_destroy_event_channel(channel->real);
+	channel->real = NULL;
 }
 
 int pier__cma_real_move(struct cma_id *id, struct cma_channel *channel)

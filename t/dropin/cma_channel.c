@@ -218,10 +218,59 @@ static void each_event_is_an_edge(void)
 	clean_up();
 }
 
+static void fails(int result, int err)
+{
+	IS(result, -1);
+	IS(errno, err);
+}
+
+static void a_channel_that_was_destroyed_has_no_events(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct rdma_cm_event *event;
+	struct rdma_cm_id *id, *none;
+
+	listen_there();
+	IS(rdma_create_id(channel, &id, NULL, RDMA_PS_TCP), 0);
+	resolve(id);
+	rdma_destroy_event_channel(channel);	/* it has an event */
+	fails(rdma_get_cm_event(channel, &event), EBADF);
+	fails(rdma_create_id(channel, &none, NULL, RDMA_PS_TCP), EBADF);
+	fails(rdma_migrate_id(listener, channel), EBADF);
+	IS(rdma_destroy_id(id), 0);
+	fails(rdma_get_cm_event(channel, &event), EBADF);
+	clean_up();
+}
+
+/* Their peer has seen that the connection has ended: so have they. */
+static void what_its_ids_get_is_no_event_of_another(void)
+{
+	struct rdma_event_channel *third;
+	struct rdma_cm_event *event;
+
+	listen_there();
+	connect_one(0);
+	rdma_destroy_event_channel(theirs);
+	third = rdma_create_event_channel();
+	IS(fcntl(third->fd, F_SETFL, O_NONBLOCK), 0);
+	IS(rdma_disconnect(client[0]), 0);
+	take(ours, RDMA_CM_EVENT_DISCONNECTED);
+	fails(rdma_get_cm_event(theirs, &event), EBADF);
+	fails(rdma_get_cm_event(third, &event), EAGAIN);
+	IS(rdma_migrate_id(server[0], third), 0);
+	take(third, RDMA_CM_EVENT_DISCONNECTED);
+	destroy_one(0);
+	IS(rdma_destroy_id(listener), 0);
+	rdma_destroy_event_channel(third);
+	rdma_destroy_event_channel(ours);
+}
+
 int main(void)
 {
 	TEST(other_events_overtake_a_disconnect_that_waits);
 	TEST(a_disconnect_that_has_waited_is_an_edge);
 	TEST(each_event_is_an_edge);
+	TEST(a_channel_that_was_destroyed_has_no_events);
+	TEST(what_its_ids_get_is_no_event_of_another);
 	return tap_done();
 }
