@@ -113,7 +113,8 @@ struct soft_cm_id {
 	struct soft_cm_conn *timewait;	/* whose "ended" it is; or NULL */
 	struct soft_cm_listener *listener;	/* of a REQUEST not reported */
 	struct soft_cm_handshake *rej;	/* owned: data of a REJ */
-	struct pier__list link;		/* of the cm's events, or early */
+	struct pier__list link;		/* of the cm's events */
+	struct pier__list early;	/* of the cm's */
 	uint64_t report_at;		/* ns; of those that are early, */
 	uint32_t unread_qpn;		/* with their QP */
 	uint16_t events;		/* bit per enum pier__cm_kind */

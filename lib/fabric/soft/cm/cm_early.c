@@ -30,7 +30,7 @@ void pier__soft_cm_disconnected(struct soft_cm_id *id, struct soft_cm *cm,
 	now = pier__soft_cm_now(cm);
 	id->unread_qpn = qpn;
 	id->report_at = now + SOFT_CM_EARLY_NS;
-	pier__list_add(&cm->early, &id->link);
+	pier__list_add(&cm->early, &id->early);
 	if (!cm->early_timer.at)
 		pier__soft_heap_set(&cm->timers, &cm->early_timer,
 				    now + CHECK_NS);
@@ -44,10 +44,10 @@ void pier__soft_cm_early_run(struct soft_cm *cm)
 
 	pier__soft_heap_set(&cm->timers, &cm->early_timer, PIER__NEVER);
 	PIER__LIST_EACH(pos, tmp, &cm->early) {
-		id = pier__container_of(pos, struct soft_cm_id, link);
+		id = pier__container_of(pos, struct soft_cm_id, early);
 		if (now < id->report_at && has_unread(cm, id->unread_qpn))
 			continue;
-		pier__list_del(&id->link);
+		pier__list_del(&id->early);
 		pier__soft_cm_notify(cm, id, PIER__CM_DISCONNECTED);
 	}
 	if (!pier__list_empty(&cm->early))

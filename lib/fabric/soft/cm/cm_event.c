@@ -31,6 +31,7 @@ struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 	if (!id)
 		return NULL;
 	pier__list_init(&id->link);
+	pier__list_init(&id->early);
 	name_set(&id->id.local, &conn->src, src_port);
 	name_set(&id->id.peer, &conn->dst, dst_port);
 	id->id.cm = conn->cm->owner;
@@ -42,6 +43,7 @@ struct soft_cm_id *pier__soft_cm_id_new(struct soft_cm_conn *conn,
 void pier__soft_cm_id_free(struct soft_cm_id *id)
 {
 	pier__list_del(&id->link);
+	pier__list_del(&id->early);
 	if (id->timewait)
 		id->timewait->ended = NULL;
 	free(id->rej);
