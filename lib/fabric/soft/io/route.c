@@ -78,6 +78,14 @@ static bool same_subnet(const uint8_t *a, const uint8_t *b, unsigned int bits)
 	return !rest || !((a[bits / 8] ^ b[bits / 8]) >> (8 - rest));
 }
 
+static bool gid_is_v4(const struct pier_gid *gid)
+{
+	struct in6_addr ip;
+
+	memcpy(&ip, gid->raw, sizeof(ip));
+	return IN6_IS_ADDR_V4MAPPED(&ip);
+}
+
 /* The address of @fdev in the subnet of @dst.  Returns false: none. */
 static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
 		      struct in6_addr *ret)
@@ -92,6 +100,7 @@ static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
 	for (i = 0; i < port->gid_count && !found; i++) {
 		bits = port->gid_prefix[i];
 		found = bits > (v4 ? 96 : 0) &&
+			gid_is_v4(&port->gids[i]) == v4 &&
 			same_subnet(port->gids[i].raw, dst->s6_addr, bits);
 		if (found)
 			memcpy(ret, port->gids[i].raw, 16);
