@@ -83,6 +83,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_listen.c \
 	%D%/cma/cma_name.c \
 	%D%/cma/cma_param.c \
+	%D%/cma/cma_port.c \
 	%D%/cma/cma_qp.c \
 	%D%/cma/cma_real.h \
 	%D%/cma/cma_real_calls.h \

@@ -125,6 +125,7 @@ check_PROGRAMS += \
 	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/cma_channel.t \
+	%D%/dropin/cma_port.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/newer.t \
@@ -661,6 +662,7 @@ dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/cma_channel.t \
+	%D%/dropin/cma_port.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/newer.t \
@@ -684,6 +686,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 %C%_dropin_cma_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_cma_channel_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_cma_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_memory_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_memory_t_SOURCES = \

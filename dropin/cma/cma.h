@@ -103,8 +103,13 @@ struct cma_id {
 	struct cma_channel *own;	/* owned: calls wait for their end; */
 					/* NULL: they do not */
 	enum cma_state state;
-	int reserved;			/* owned: a socket on the port that */
-					/* was chosen for it; or -1 */
+	struct {			/* cma_port.c, under its lock: */
+		struct pier__list link;	/* of all with a port, or NULL */
+		union pier__sockaddr addr;	/* that it is bound to */
+		uint16_t port;
+		int reserved;		/* owned: a socket there, or -1 */
+		bool reuse, afonly, afonly_set;	/* options */
+	} bound;
 	struct cma_event *spare[CMA_SPARES];	/* owned: to come; or NULL */
 	uint32_t unacked;		/* events; pier__cma_lock */
 	bool closing;			/* it is destroyed; pier__cma_lock */
@@ -256,8 +261,20 @@ void pier__cma_id_free(struct cma_id *id);
 /* Free @id, which has had no connection and no event, and its spares. */
 void pier__cma_id_drop(struct cma_id *id);
 
-/* cma_addr.c.  Let go of the port that was chosen for @id: it is used now. */
+/*
+ * cma_port.c.  Bind @id to @addr, whose port, if it is 0, becomes one that is
+ * free.  Errors: as of the kernel, -EADDRINUSE, and -EADDRNOTAVAIL if one of
+ * both is bound to all addresses; those of bind(2).
+ */
+int pier__cma_port_take(struct cma_id *id, union pier__sockaddr *addr);
+/* @id, which is bound, is about to listen.  Errors: the same. */
+int pier__cma_port_listen(struct cma_id *id);
+/* Close the socket on its port: that is used now.  And give the port up. */
 void pier__cma_unreserve(struct cma_id *id);
+void pier__cma_port_free(struct cma_id *id);
+/* RDMA_OPTION_ID_REUSEADDR and _AFONLY.  Errors: -EINVAL, it is too late. */
+int pier__cma_set_reuse(struct cma_id *id, bool on);
+int pier__cma_set_afonly(struct cma_id *id, bool on);
 
 /*
  * cma_join.c.  Before the program sees @event, which reports a join: the QP of

@@ -4,8 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <unistd.h>
 
 #include <infiniband/ib.h>
 
@@ -17,55 +15,25 @@
 #define EXACTLY 2		/* of the selectors of a path record */
 
 /*
- * A port whose UDP port is free at all addresses; 0: it is chosen later.  It
- * is not closed until @id listens: clients that know it already wait.
- */
-static uint16_t reserve(struct cma_id *id)
-{
-	struct sockaddr_in6 name = { .sin6_family = AF_INET6 };
-	socklen_t len = sizeof(name);
-	int fd = socket(AF_INET6, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-
-	if (fd < 0)
-		return 0;
-	if (bind(fd, (struct sockaddr *)&name, len) ||
-	    getsockname(fd, (struct sockaddr *)&name, &len)) {
-		close(fd);
-		return 0;
-	}
-	id->reserved = fd;
-	return ntohs(name.sin6_port);
-}
-
-void pier__cma_unreserve(struct cma_id *id)
-{
-	if (id->reserved >= 0)
-		close(id->reserved);
-	id->reserved = -1;
-}
-
-/*
  * As in the kernel an id that is bound to a loopback address has no device:
  * libfabric then uses any.  It listens at that address alone.
  */
 static int bind_to(struct cma_id *id, union pier__sockaddr *addr)
 {
 	struct cma_device *device = NULL;
-	struct rdma_cm_id *ibid = &id->id;
+	int err;
 
 	if (!pier__sockaddr_is_any(&addr->sa)) {
 		device = pier__cma_device_at(&addr->sa);
 		if (!device)
 			return -EADDRNOTAVAIL;
 	}
+	err = pier__cma_port_take(id, addr);
+	if (err)
+		return err;
 	if (device && !pier__sockaddr_is_loopback(&addr->sa))
 		pier__cma_use(id, device);
 	pier__cma_set_local(id, addr);
-	/* Programs report it to their clients before they listen. */
-	if (!rdma_get_src_port(ibid)) {
-		pier__sockaddr_set_port(addr, reserve(id));
-		pier__cma_set_local(id, addr);
-	}
 	pier__cma_watch(id);
 	id->state = CMA_BOUND;
 	return 0;

@@ -19,7 +19,7 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 		return NULL;
 	pier__list_init(&id->listeners);
 	pier__list_init(&id->groups);
-	id->reserved = -1;
+	id->bound.reserved = -1;
 	pier__cma_attach(id, channel);
 	id->id.context = context;
 	id->id.ps = ps;
@@ -88,7 +88,7 @@ void pier__cma_id_free(struct cma_id *id)
 		pier__cma_real_destroy(id);
 	pier__cma_unlisten(id);
 	pier__cma_leave_all(id);
-	pier__cma_unreserve(id);
+	pier__cma_port_free(id);
 	pier__dropin_cm_calls()->release(id->conn);
 	pier__cma_discard(id);
 	if (id->own)
@@ -147,6 +147,17 @@ err_own:
 	return -1;
 }
 
+static int set_flag(struct cma_id *id, int name, const void *value, size_t len)
+{
+	int on;
+
+	if (len != sizeof(on))
+		return -EINVAL;
+	memcpy(&on, value, sizeof(on));
+	return name == RDMA_OPTION_ID_AFONLY ? pier__cma_set_afonly(id, on) :
+					       pier__cma_set_reuse(id, on);
+}
+
 static int option(struct cma_id *id, int name, const void *value, size_t len)
 {
 	const uint8_t *byte = value;
@@ -158,14 +169,14 @@ static int option(struct cma_id *id, int name, const void *value, size_t len)
 		return *byte ? -EOPNOTSUPP : 0;
 	case RDMA_OPTION_ID_REUSEADDR:
 	case RDMA_OPTION_ID_AFONLY:
-		return len == sizeof(int) ? 0 : -EINVAL;
+		return set_flag(id, name, value, len);
 	case RDMA_OPTION_ID_ACK_TIMEOUT:
 		if (len != sizeof(*byte) || *byte > ACK_TIMEOUT_MAX)
 			return -EINVAL;
 		id->timeout = *byte;
 		return 0;
 	default:
-		return -EOPNOTSUPP;
+		return -ENOSYS;
 	}
 }
 
@@ -188,7 +199,9 @@ int rdma_set_option(struct rdma_cm_id *id, int level, int optname, void *optval,
 		return pier__cma_real_option(cma_of(id), level, optname,
 					     optval, optlen);
 	if (level != RDMA_OPTION_ID)
-		return pier__cma_result(-EOPNOTSUPP);
+		return pier__cma_result(level == RDMA_OPTION_IB &&
+					optname == RDMA_OPTION_IB_PATH ?
+					-EOPNOTSUPP : -ENOSYS);
 	err = option(cma_of(id), optname, optval, optlen);
 	if (!err)
 		keep_option(cma_of(id), optname, optval, optlen);

@@ -8,7 +8,6 @@
 #include "dropin/cma/cma_real.h"
 
 #define BACKLOG 1024		/* the most, and what 0 stands for */
-#define PORTS_TRIED 16		/* before a port is free on all devices */
 
 static int listen_at(struct cma_id *id, struct cma_device *device,
 		     const struct sockaddr *addr, int backlog)
@@ -43,15 +42,6 @@ void pier__cma_unlisten(struct cma_id *id)
 	}
 }
 
-/* The port in use, in host order; 0: none yet. */
-static uint16_t port_of(const struct cma_id *id)
-{
-	if (pier__list_empty(&id->listeners))
-		return 0;
-	return pier__container_of(id->listeners.next, struct cma_listener,
-				  link)->listener->port;
-}
-
 static bool listens_at(const struct cma_id *id, const struct cma_device *device,
 		       const union pier__sockaddr *addr)
 {
@@ -69,21 +59,30 @@ static bool listens_at(const struct cma_id *id, const struct cma_device *device,
 	return false;
 }
 
+/* Does @id listen at addresses of @family, too? */
+static bool has_family(const struct cma_id *id, int family)
+{
+	int own = id->bound.addr.sa.sa_family;
+
+	if (own == family)
+		return true;
+	return own != AF_INET && !(id->bound.afonly_set && id->bound.afonly);
+}
+
 /*
- * At each known address of @device, of IPv4 only if @family is AF_INET: two
- * endpoints cannot both have a port on all.  An address may have been removed.
+ * At each known address of @device: two endpoints cannot both have a port on
+ * all.  An address may have been removed.
  */
-static int listen_on(struct cma_id *id, struct cma_device *device, int family,
-		     uint16_t port, int backlog)
+static int listen_on(struct cma_id *id, struct cma_device *device, int backlog)
 {
 	union pier__sockaddr addr;
 	int i, err = 0;
 
 	for (i = 0; !err && pier__dropin_known(device->verbs, i, &addr); i++) {
-		if ((family == AF_INET && addr.sa.sa_family != AF_INET) ||
+		if (!has_family(id, addr.sa.sa_family) ||
 		    listens_at(id, device, &addr))
 			continue;
-		pier__sockaddr_set_port(&addr, port ? port : port_of(id));
+		pier__sockaddr_set_port(&addr, id->bound.port);
 		err = listen_at(id, device, &addr.sa, backlog);
 		if (err == -EADDRNOTAVAIL)
 			err = 0;
@@ -97,12 +96,12 @@ static int listen_on(struct cma_id *id, struct cma_device *device, int family,
  * reject.
  */
 static int listen_on_all(struct cma_id *id, struct pier__list *all,
-			 uint16_t port, int backlog)
+			 int backlog)
 {
-	int family = pier__cma_local(id).sa.sa_family, err = 0, turn;
 	struct pier__list *pos, *tmp;
 	struct cma_device *device;
 	union ibv_gid gid;
+	int err = 0, turn;
 
 	for (turn = 0; turn < 2; turn++) {
 		PIER__LIST_EACH(pos, tmp, all) {
@@ -111,8 +110,7 @@ static int listen_on_all(struct cma_id *id, struct pier__list *all,
 			if (turn)
 				ibv_query_gid(device->verbs, 1, 0, &gid);
 			if (!err)
-				err = listen_on(id, device, family, port,
-						backlog);
+				err = listen_on(id, device, backlog);
 		}
 	}
 	return err;
@@ -131,15 +129,11 @@ static void end_all(struct cma_id *id)
 	pthread_mutex_unlock(&pier__cma_lock);
 }
 
-/* @port 0: any that is free on all. */
-static int listen_once(struct cma_id *id, uint16_t port, int backlog)
+static int listen_everywhere(struct cma_id *id, struct pier__list *all,
+			     int backlog)
 {
-	struct pier__list *all;
-	int err;
+	int err = listen_on_all(id, all, backlog);
 
-	err = pier__cma_devices(&all);
-	if (!err)
-		err = listen_on_all(id, all, port, backlog);
 	if (!err && pier__list_empty(&id->listeners))
 		err = -EADDRNOTAVAIL;
 	if (err)
@@ -152,10 +146,9 @@ static int listen_bound(struct cma_id *id, int backlog)
 {
 	const union pier__sockaddr local = pier__cma_local(id);
 	const struct sockaddr *addr = &local.sa;
-	uint16_t port = be16toh(rdma_get_src_port(&id->id));
 	struct cma_device *device = id->device;
 	struct pier__list *all;
-	int tries = 0, err;
+	int err;
 
 	err = pier__cma_devices(&all);	/* opening them takes a while */
 	if (err)
@@ -165,27 +158,25 @@ static int listen_bound(struct cma_id *id, int backlog)
 		if (!device)
 			return -EADDRNOTAVAIL;
 	}
-	pier__cma_unreserve(id);
-	if (device)
-		return listen_at(id, device, addr, backlog);
-	do
-		err = listen_once(id, port, backlog);
-	while (err == -EADDRINUSE && !port && ++tries < PORTS_TRIED);
-	return err;
+	err = pier__cma_port_listen(id);
+	if (err)
+		return err;
+	return device ? listen_at(id, device, addr, backlog) :
+			listen_everywhere(id, all, backlog);
 }
 
 int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 {
+	struct sockaddr_in any = { .sin_family = AF_INET };
 	struct cma_id *id = cma_of(ibid);
 	union pier__sockaddr local;
 	int err;
 
 	if (!ibid)
 		return pier__cma_result(-EINVAL);
-	if (id->state == CMA_IDLE) {
-		ibid->route.addr.src_sin.sin_family = AF_INET;
-		id->state = CMA_BOUND;
-	}
+	if (id->state == CMA_IDLE &&
+	    rdma_bind_addr(ibid, (struct sockaddr *)&any))
+		return -1;
 	if (id->state != CMA_BOUND)
 		return pier__cma_result(-EINVAL);
 	if (backlog <= 0 || backlog > BACKLOG)
@@ -200,10 +191,6 @@ int rdma_listen(struct rdma_cm_id *ibid, int backlog)
 	if (err)
 		return pier__cma_result(err);
 	local = pier__cma_local(id);
-	pier__sockaddr_set_port(&local, port_of(id));
-	pier__cma_unwatch(id);
-	pier__cma_set_local(id, &local);
-	pier__cma_watch(id);
 	if (!id->ib && pier__sockaddr_is_any(&local.sa) &&
 	    pier__cma_real_listen_too(id, backlog)) {
 		err = -errno;

@@ -220,6 +220,9 @@ void pier__rs_grant(struct rs *rs);
 uint32_t pier__rs_stage(struct rs *rs, const void *src, size_t len,
 			uint8_t **ret);
 
+/* rs_option.c: give the id, which is new, the options of @rs. */
+int pier__rs_set_id(struct rs *rs);
+
 /* rs_iomap.c: send the peer what it does not have yet. */
 int pier__rs_send_iomaps(struct rs *rs);
 

@@ -207,6 +207,8 @@ static int begin_again(struct rs *rs)
 	pier__rs_tear_down(rs);
 	rdma_destroy_id(rs->id);
 	rs->id = id;
+	if (pier__rs_set_id(rs))
+		return -1;
 	if (rs->bound.ss_family &&
 	    rdma_bind_addr(id, (struct sockaddr *)&rs->bound))
 		return -1;

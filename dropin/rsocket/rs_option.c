@@ -89,6 +89,30 @@ static int set_size(struct rs *rs, uint32_t *size, int value, uint32_t min,
 	return 0;
 }
 
+/* What is an option of its id, too. */
+static int set_of_id(struct rs *rs, int level, int name, int value)
+{
+	int option = -1;
+
+	if (level == SOL_SOCKET && name == SO_REUSEADDR)
+		option = RDMA_OPTION_ID_REUSEADDR;
+	else if (level == IPPROTO_IPV6 && name == IPV6_V6ONLY)
+		option = RDMA_OPTION_ID_AFONLY;
+	return option < 0 ? 0 : rdma_set_option(rs->id, RDMA_OPTION_ID, option,
+						&value, sizeof(value));
+}
+
+int pier__rs_set_id(struct rs *rs)
+{
+	size_t i;
+
+	for (i = 0; i < STORED; i++)
+		if (rs->ints[i] && set_of_id(rs, stored[i].level,
+					     stored[i].name, rs->ints[i]))
+			return -1;
+	return 0;
+}
+
 static int set_linger(struct rs *rs, const void *value, socklen_t len)
 {
 	if (len < sizeof(rs->linger) || !value)
@@ -112,6 +136,8 @@ static int set(struct rs *rs, int level, int name, const void *value,
 	memcpy(&number, value, sizeof(number));
 	if (size)
 		return set_size(rs, size, number, min, max);
+	if (set_of_id(rs, level, name, number))
+		return -1;
 	*place = number;
 	return 0;
 }

@@ -317,10 +317,8 @@ static struct rdma_cm_id *listener_of(enum rdma_port_space ps, int err)
 	struct rdma_cm_id *id = NULL;
 
 	IS(rdma_create_id(theirs, &id, NULL, ps), 0);
-	IS(rdma_bind_addr(id, (struct sockaddr *)&addr), 0);
-	IS(rdma_listen(id, 4), err ? -1 : 0);
-	if (err)
-		IS(errno, err);
+	IS(rdma_bind_addr(id, (struct sockaddr *)&addr), err ? -1 : 0);
+	IS(err ? errno : rdma_listen(id, 4), err);
 	return id;
 }
 
