@@ -16,6 +16,8 @@
 
 /* Ports of ids, and of listeners: who may have which, and when. */
 #define TIMEOUT_MS 20000
+#define FEW 32
+#define MANY 512		/* listeners: more than there can be */
 
 static struct rdma_event_channel *channel;
 
@@ -241,6 +243,36 @@ static void options_that_are_unknown_or_late_are_refused(void)
 	IS(rdma_destroy_id(id), 0);
 }
 
+/* One more listener on all addresses of IPv4; NULL: there is no place. */
+static struct rdma_cm_id *one_more(void)
+{
+	struct rdma_cm_id *id = id_new(RDMA_PS_TCP);
+
+	if (!rdma_listen(id, 1))
+		return id;
+	IS(errno, EMFILE);
+	IS(rdma_destroy_id(id), 0);
+	return NULL;
+}
+
+static void many_listen_at_all_addresses_up_to_a_limit(void)
+{
+	struct rdma_cm_id *id[MANY];
+	int n = 0;
+
+	while (n < MANY && (id[n] = one_more()))
+		n++;
+	OK(n > FEW);
+	OK(n < MANY);
+	if (n)
+		IS(rdma_destroy_id(id[--n]), 0);
+	id[n] = one_more();
+	if (OK(id[n]))
+		n++;
+	while (n)
+		IS(rdma_destroy_id(id[--n]), 0);
+}
+
 /* Streams have them by the names of the C library. */
 static void streams_share_a_port_as_well(void)
 {
@@ -272,6 +304,7 @@ int main(int argc, char *argv[])
 	TEST(ids_share_a_port_until_one_listens);
 	TEST(families_share_a_port_if_both_are_alone);
 	TEST(options_that_are_unknown_or_late_are_refused);
+	TEST(many_listen_at_all_addresses_up_to_a_limit);
 	TEST(streams_share_a_port_as_well);
 	rdma_destroy_event_channel(channel);
 	return tap_done();

@@ -30,7 +30,7 @@ static int watch_socks(struct soft_chan *chan)
 
 	if (chan->shm && !err)
 		err = pier__soft_chan_watch(chan, chan->shm->bell_fd);
-	for (i = 0; i < SOFT_EXTRA_SOCKS && !err; i++)
+	for (i = 0; i < chan->extra_end && !err; i++)
 		if (chan->extra[i].io)
 			err = pier__soft_chan_watch(chan, chan->extra[i].fd);
 	return err;
@@ -44,7 +44,7 @@ static void unwatch_socks(struct soft_chan *chan)
 	if (chan->shm)
 		epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL, chan->shm->bell_fd,
 			  NULL);
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+	for (i = 0; i < chan->extra_end; i++)
 		if (chan->extra[i].io)
 			epoll_ctl(chan->chan.fd, EPOLL_CTL_DEL,
 				  chan->extra[i].fd, NULL);
@@ -284,7 +284,7 @@ static int last_sock(const struct soft_chan *chan)
 
 	if (io == chan->io)
 		return chan->sock;
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+	for (i = 0; i < chan->extra_end; i++)
 		if (chan->extra[i].io == io)
 			return chan->extra[i].fd;
 	return -1;
@@ -525,7 +525,7 @@ void pier__soft_chan_destroy(struct pier__chan *pchan)
 	pier__soft_row_put(chan->row);
 	close_fds(chan);
 	pier__soft_udp_destroy(chan->io);
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+	for (i = 0; i < chan->extra_end; i++)
 		if (chan->extra[i].io)
 			pier__soft_udp_destroy(chan->extra[i].io);
 	free(chan);

@@ -120,6 +120,7 @@ struct soft_chan {
 	int sock;			/* io's */
 	struct soft_sock_seen seen;	/* of it */
 	struct soft_chan_sock extra[SOFT_EXTRA_SOCKS];
+	int extra_end;			/* behind the last one ever in use */
 	struct soft_chan_sock *roce_sock;	/* of port 4791, or NULL */
 	struct soft_chan_sock *group_sock;	/* of multicast, or NULL */
 	unsigned int roce_port_users;	/* counted, temporary */

@@ -96,7 +96,7 @@ static bool watch_fds(struct soft_chan *chan)
 
 	if (chan->shm)
 		all = all && watch_fd(chan, chan->shm->bell_fd, EPOLLIN);
-	for (i = 0; all && i < SOFT_EXTRA_SOCKS; i++)
+	for (i = 0; all && i < chan->extra_end; i++)
 		if (chan->extra[i].io)
 			all = watch_fd(chan, chan->extra[i].fd, EPOLLIN);
 	chan->unwatched = -1;
@@ -118,7 +118,7 @@ static void unwatch_fds(const struct soft_chan *chan)
 	if (chan->port_event)
 		epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
 			  chan->chan.fdev->event_fd, NULL);
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++)
+	for (i = 0; i < chan->extra_end; i++)
 		if (chan->extra[i].io)
 			epoll_ctl(helper.epoll_fd, EPOLL_CTL_DEL,
 				  chan->extra[i].fd, NULL);

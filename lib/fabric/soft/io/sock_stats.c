@@ -60,7 +60,7 @@ void pier__soft_chan_publish(struct soft_chan *chan)
 	int i;
 
 	publish(chan, chan->io, chan->sock, &chan->seen);
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++) {
+	for (i = 0; i < chan->extra_end; i++) {
 		sock = &chan->extra[i];
 		if (sock->io)
 			publish(chan, sock->io, sock->fd, &sock->seen);

@@ -42,6 +42,8 @@ static int adopt(struct soft_chan *chan, struct soft_chan_sock *sock,
 	sock->io = io;
 	sock->ip = *ip;
 	sock->fd = fd;
+	if (sock - chan->extra >= chan->extra_end)
+		chan->extra_end = (int)(sock - chan->extra) + 1;
 	pier__soft_helper_check(chan);
 	return 0;
 }
@@ -157,7 +159,7 @@ int pier__soft_chan_bound(struct soft_chan *chan, const struct in6_addr *ip,
 	int i, bound = 0, err;
 	struct soft_io *io;
 
-	for (i = 0; i < SOFT_EXTRA_SOCKS; i++) {
+	for (i = 0; i < chan->extra_end; i++) {
 		sock = &chan->extra[i];
 		if (!sock->io || IN6_IS_ADDR_UNSPECIFIED(&sock->ip))
 			continue;

@@ -22,7 +22,7 @@ struct soft_wqe;
 struct soft_board;
 struct soft_events;
 
-#define SOFT_EXTRA_SOCKS 32	/* of an endpoint besides its own socket */
+#define SOFT_EXTRA_SOCKS 256	/* of an endpoint besides its own socket */
 
 /* A socket, or shared memory, that the endpoint receives from. */
 struct soft_rx_io {
