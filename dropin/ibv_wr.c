@@ -44,6 +44,16 @@ static void wr_abort(struct ibv_qp_ex *ex)
 	pthread_mutex_unlock(&qp_of(ex)->batch->lock);
 }
 
+/* Has @wr the address handle, or the window, that it needs? */
+static bool has_object(const struct dropin_qp *qp, const struct ibv_send_wr *wr)
+{
+	if (wr->opcode == IBV_WR_BIND_MW)
+		return wr->bind_mw.mw &&
+		       wr->bind_mw.mw->type == IBV_MW_TYPE_2;
+	return !qp->queue->ud ||
+	       (wr->wr.ud.ah && wr->wr.ud.ah->context == qp->qp.context);
+}
+
 /* All of a batch are posted, or none.  Returns an errno value. */
 static int check_all(const struct dropin_qp *qp,
 		     const struct dropin_batch *batch)
@@ -55,7 +65,9 @@ static int check_all(const struct dropin_qp *qp,
 
 	pier__soft_chan_begin(chan);
 	for (i = 0; i < batch->count && !err; i++)
-		if (!pier__dropin_is_local(&batch->wr[i]))
+		if (!has_object(qp, &batch->wr[i]))
+			err = -EINVAL;
+		else if (!pier__dropin_is_local(&batch->wr[i]))
 			err = pier__soft_qp_post_check(queue, &batch->wr[i]);
 	if (!err && queue->req.posted + queue->unpolled + batch->count >
 		    queue->send_wr)

@@ -263,8 +263,9 @@ void pier__cma_id_drop(struct cma_id *id);
 
 /*
  * cma_port.c.  Bind @id to @addr, whose port, if it is 0, becomes one that is
- * free.  Errors: as of the kernel, -EADDRINUSE, and -EADDRNOTAVAIL if one of
- * both is bound to all addresses; those of bind(2).
+ * free.  Errors: within a process as of the kernel, -EADDRINUSE, and
+ * -EADDRNOTAVAIL if one of both is bound to all addresses; of other processes
+ * -EADDRNOTAVAIL if @id is, else those of bind(2).
  */
 int pier__cma_port_take(struct cma_id *id, union pier__sockaddr *addr);
 /* @id, which is bound, is about to listen.  Errors: the same. */

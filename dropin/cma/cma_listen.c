@@ -66,7 +66,7 @@ static bool has_family(const struct cma_id *id, int family)
 
 	if (own == family)
 		return true;
-	return own != AF_INET && !(id->bound.afonly_set && id->bound.afonly);
+	return id->bound.afonly_set ? !id->bound.afonly : own != AF_INET;
 }
 
 /*

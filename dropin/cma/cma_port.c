@@ -104,9 +104,16 @@ static int open_socket(struct cma_id *id)
 	if (chosen)
 		name = id->bound.addr;
 	fd = socket(name.sa.sa_family, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	/* A host may have no IPv6. */
+	if (fd < 0 && errno == EAFNOSUPPORT && (!chosen || is_any(id))) {
+		name = (union pier__sockaddr){ .in.sin_family = AF_INET };
+		pier__sockaddr_set_port(&name, id->bound.port);
+		fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	}
 	if (fd < 0)
 		return -errno;
-	if ((id->bound.reuse && set(fd, SOL_SOCKET, SO_REUSEADDR, 1)) ||
+	if ((chosen && id->bound.reuse &&
+	     set(fd, SOL_SOCKET, SO_REUSEADDR, 1)) ||
 	    (name.sa.sa_family == AF_INET6 &&
 	     set(fd, IPPROTO_IPV6, IPV6_V6ONLY, only)) ||
 	    bind(fd, &name.sa, pier__sockaddr_len(&name.sa)) ||
@@ -142,7 +149,7 @@ static int take_once(struct cma_id *id, const union pier__sockaddr *addr)
 	if (!id->bound.port)
 		err = open_socket(id);
 	if (!err)
-		err = check(id, id->bound.reuse, &shared);
+		err = check(id, port_in(addr) && id->bound.reuse, &shared);
 	if (!err && id->bound.reserved < 0 && !shared && has_socket(id))
 		err = open_socket(id);
 	if (err)

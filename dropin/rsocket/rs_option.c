@@ -20,7 +20,7 @@ static int fail_with(int err)
 	return -1;
 }
 
-/* Those that have no effect: what was set is what is read. */
+/* What was set is what is read; all but those of set_of_id() have no effect. */
 static const struct {
 	int level, name;
 } stored[] = {
@@ -136,7 +136,9 @@ static int set(struct rs *rs, int level, int name, const void *value,
 	memcpy(&number, value, sizeof(number));
 	if (size)
 		return set_size(rs, size, number, min, max);
-	if (set_of_id(rs, level, name, number))
+	/* As with rdma-core it may be too late for SO_REUSEADDR. */
+	if (set_of_id(rs, level, name, number) &&
+	    !(level == SOL_SOCKET && errno == EINVAL))
 		return -1;
 	*place = number;
 	return 0;

@@ -392,7 +392,6 @@ static void requests_not_reported_go_with_their_listener(void)
 	end();
 }
 
-/* The error of a device whose CM is another one. */
 /* All REQs are there before the server's first look. */
 static void a_burst_of_requests_gets_in_through_a_small_backlog(void)
 {
@@ -413,6 +412,7 @@ static void a_burst_of_requests_gets_in_through_a_small_backlog(void)
 	end();
 }
 
+/* The error of a device whose CM is another one. */
 static void iwarp_is_refused_by_its_name(void)
 {
 	struct pier_listen_config cfg = { .size = sizeof(cfg) };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,6 +63,16 @@ static int set_option(struct rdma_cm_id *id, int name, int value)
 			       sizeof(value));
 }
 
+/* Does lo have the address ::1? */
+static bool has_ip6(void)
+{
+	struct rdma_cm_id *id = id_new(RDMA_PS_TCP);
+	bool has = !bind_id(id, ip6(in6addr_loopback, 0));
+
+	IS(rdma_destroy_id(id), 0);
+	return has;
+}
+
 /* A TCP id at a port of the loopback address that was free, which it sets. */
 static struct rdma_cm_id *bound_id(uint16_t *ret_port)
 {
@@ -85,10 +96,12 @@ static void a_port_of_another_id_is_refused_at_once(void)
 	fails(bind_id(second, ip4(INADDR_ANY, port)), EADDRNOTAVAIL);
 	fails(bind_id(second, ip6(in6addr_any, port)), EADDRNOTAVAIL);
 	IS(bind_id(other, ip4(INADDR_LOOPBACK, port)), 0);
-	IS(bind_id(elsewhere, ip6(in6addr_loopback, port)), 0);
+	if (has_ip6())
+		IS(bind_id(elsewhere, ip6(in6addr_loopback, port)), 0);
 	IS(rdma_listen(other, 1), 0);
 	IS(rdma_listen(first, 1), 0);
-	IS(rdma_listen(elsewhere, 1), 0);
+	if (has_ip6())
+		IS(rdma_listen(elsewhere, 1), 0);
 	IS(rdma_destroy_id(first), 0);
 	IS(bind_id(second, ip4(INADDR_LOOPBACK, port)), 0);
 	IS(rdma_listen(second, 1), 0);
@@ -183,6 +196,7 @@ static struct rdma_cm_id *listener_for(union pier__sockaddr addr)
 	struct rdma_conn_param with = { .retry_count = 7, .qp_num = 0x1000 };
 	struct rdma_event_channel *ours = rdma_create_event_channel();
 	struct rdma_cm_id *client, *listener = NULL;
+	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
 	struct rdma_cm_event *event;
 
 	IS(rdma_create_id(NULL, &client, NULL, RDMA_PS_TCP), 0);
@@ -191,7 +205,8 @@ static struct rdma_cm_id *listener_for(union pier__sockaddr addr)
 	    !IS(rdma_migrate_id(client, ours), 0) ||
 	    !IS(rdma_connect(client, &with), 0))
 		return NULL;
-	if (IS(rdma_get_cm_event(channel, &event), 0)) {
+	if (OK(poll(&pfd, 1, TIMEOUT_MS) == 1) &&
+	    IS(rdma_get_cm_event(channel, &event), 0)) {
 		struct rdma_cm_id *server = event->id;
 
 		listener = event->listen_id;
@@ -217,7 +232,8 @@ static void families_share_a_port_if_both_are_alone(void)
 	IS(rdma_listen(six, 1), 0);
 	IS(rdma_listen(four, 1), 0);
 	OK(listener_for(ip4(INADDR_LOOPBACK, port)) == four);
-	OK(listener_for(ip6(in6addr_loopback, port)) == six);
+	if (has_ip6())
+		OK(listener_for(ip6(in6addr_loopback, port)) == six);
 	IS(rdma_destroy_id(four), 0);
 	IS(rdma_destroy_id(six), 0);
 }
@@ -243,11 +259,12 @@ static void options_that_are_unknown_or_late_are_refused(void)
 	IS(rdma_destroy_id(id), 0);
 }
 
-/* One more listener on all addresses of IPv4; NULL: there is no place. */
+/* One more listener, which has a socket; NULL: there is no place. */
 static struct rdma_cm_id *one_more(void)
 {
 	struct rdma_cm_id *id = id_new(RDMA_PS_TCP);
 
+	IS(bind_id(id, ip4(INADDR_LOOPBACK, 0)), 0);
 	if (!rdma_listen(id, 1))
 		return id;
 	IS(errno, EMFILE);
@@ -255,7 +272,7 @@ static struct rdma_cm_id *one_more(void)
 	return NULL;
 }
 
-static void many_listen_at_all_addresses_up_to_a_limit(void)
+static void many_listen_up_to_a_limit(void)
 {
 	struct rdma_cm_id *id[MANY];
 	int n = 0;
@@ -289,8 +306,11 @@ static void streams_share_a_port_as_well(void)
 	IS(rgetsockname(fd[0], &addr.sa, &len), 0);
 	IS(rbind(fd[1], &addr.sa, len), 0);
 	fails(rbind(fd[2], &addr.sa, len), EADDRINUSE);
-	for (i = 0; i < 3; i++)
-		IS(rclose(fd[i]), 0);
+	IS(rclose(fd[1]), 0);
+	IS(rlisten(fd[0], 1), 0);
+	IS(rsetsockopt(fd[0], SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on)), 0);
+	IS(rclose(fd[2]), 0);
+	IS(rclose(fd[0]), 0);
 }
 
 int main(int argc, char *argv[])
@@ -304,7 +324,7 @@ int main(int argc, char *argv[])
 	TEST(ids_share_a_port_until_one_listens);
 	TEST(families_share_a_port_if_both_are_alone);
 	TEST(options_that_are_unknown_or_late_are_refused);
-	TEST(many_listen_at_all_addresses_up_to_a_limit);
+	TEST(many_listen_up_to_a_limit);
 	TEST(streams_share_a_port_as_well);
 	rdma_destroy_event_channel(channel);
 	return tap_done();

@@ -130,6 +130,21 @@ static void a_batch_with_a_wrong_request_is_posted_in_no_part(void)
 	close_pair();
 }
 
+static void a_batch_with_a_window_that_is_none_is_posted_in_no_part(void)
+{
+	struct ibv_mw_bind_info info = { 0 };
+
+	open_pair();
+	ibv_wr_start(qp);
+	add_write(1, TO, 32);
+	begin(2);
+	ibv_wr_bind_mw(qp, NULL, 1, &info);
+	IS(ibv_wr_complete(qp), EINVAL);
+	OK(is_empty());
+	IS(pair.mem[TO], 0);
+	close_pair();
+}
+
 static void a_queue_pair_of_datagrams_offers_only_sends(void)
 {
 	struct ibv_qp_init_attr_ex init = {
@@ -335,6 +350,7 @@ int main(void)
 	TEST(an_aborted_batch_posts_nothing);
 	TEST(a_batch_that_does_not_fit_is_posted_in_no_part);
 	TEST(a_batch_with_a_wrong_request_is_posted_in_no_part);
+	TEST(a_batch_with_a_window_that_is_none_is_posted_in_no_part);
 	TEST(a_queue_pair_of_datagrams_offers_only_sends);
 	TEST(inline_data_are_copied_at_once);
 	TEST(more_inline_data_than_agreed_are_refused);

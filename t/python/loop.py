@@ -74,6 +74,32 @@ async def others_have_their_turn_between_what_ends_at_once(one, other):
         assert turns >= 10, turns
 
 
+@in_loop
+async def an_await_after_a_turn_of_the_loop_polls(one, other):
+    engine, clock, limits = one.engine, Clock(), []
+
+    def nothing(limit_ns=0):
+        limits.append(limit_ns)
+        return 0
+
+    slow = other.disconnected()
+    module, pier._engine.time = pier._engine.time, clock
+    try:
+        with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
+            far = pier.Mmap.from_descriptor(None, mem.export())
+            assert await one.fetch_add(far, 1) == 0
+        clock.now += 5 * pier._engine.TURN_NS
+        await asyncio.sleep(0)
+        await asyncio.sleep(0)
+        engine.progress = nothing
+        engine._polls = True
+        engine.poll_for(slow)
+        assert len(limits) == 1, limits
+    finally:
+        pier._engine.time = module
+        del engine.progress
+
+
 # Of another connection, say: it comes before the polling is over.
 @in_loop
 async def an_await_beside_steady_traffic_polls_no_longer(one, other):
@@ -374,6 +400,7 @@ def a_closed_engine_ends_what_is_awaited():
 
 run(messages_go_there_and_back,
     others_have_their_turn_between_what_ends_at_once,
+    an_await_after_a_turn_of_the_loop_polls,
     an_await_beside_steady_traffic_polls_no_longer,
     many_tasks_are_awaited_at_once,
     what_waits_is_cancelled_and_the_receive_goes_on,

@@ -279,6 +279,7 @@ class Engine(Closable):
     # The loop calls it: until nothing is pending, then the descriptor wakes.
     def _run(self) -> None:
         self._resumes = False
+        self._turn = 0                  # others have theirs
         if self._loop is None or self._pe == ffi.NULL:
             return
         if self._armed and time.monotonic_ns() - self._armed_at < POLL_NS:
