@@ -8,7 +8,9 @@
 
 #include "cm/conn_impl.h"
 #include "cm/queues.h"
+#include "core/clock.h"
 #include "fabric/soft/io/chan.h"
+#include "fabric/soft/rc/cwnd.h"
 #include "fabric/soft/shm/link.h"
 #include "t/lib/counted.h"
 #include "t/lib/forbid.h"
@@ -42,8 +44,12 @@ static bool are_connected(const struct peer *peer)
 /* Two peers in this process, joined by shared memory. */
 static bool begin(void)
 {
+	struct pier_rdma_config cfg = {
+		.size = sizeof(cfg), .ack_timeout = 22,
+	};
+
 	use_device();
-	return peer_pair(&a, &b, dev, NULL, LEN) && are_connected(&a) &&
+	return peer_pair(&a, &b, dev, &cfg, LEN) && are_connected(&a) &&
 	       are_connected(&b);
 }
 
@@ -132,6 +138,16 @@ static void drive_sender(void)
 	pier__soft_ep_leave(ep);
 }
 
+/* What was sent again would be read from memory that is unmapped. */
+static void repeat_late(void)
+{
+	struct soft_qp *qp = qp_of(&a);
+
+	pier__soft_ep_enter(qp->ep);
+	qp->cwnd->rtt = 10000 * PIER__MS;
+	pier__soft_ep_leave(qp->ep);
+}
+
 /* A write from memory of which what is @off bytes behind is unmapped then. */
 static void fails_without(size_t off)
 {
@@ -154,6 +170,7 @@ static void fails_without(size_t off)
 				    &src), 0);
 		dst = peer_far_tail(&a, 0, 2 * HALF);
 		pier__soft_ep_enter(ep);
+		repeat_late();
 		IS(pier_rdma_write(a.conn, src, dst, peer_done, &status), 0);
 		drive_sender();
 		munmap(mem + off, 2 * HALF - off);
