@@ -74,24 +74,37 @@ async def others_have_their_turn_between_what_ends_at_once(one, other):
         assert turns >= 10, turns
 
 
+class Soon:
+    """What ends when the engine has worked once."""
+
+    has_ended = False
+
+
 @in_loop
 async def an_await_after_a_turn_of_the_loop_polls(one, other):
-    engine, clock, limits = one.engine, Clock(), []
+    engine, clock, soon, limits = one.engine, Clock(), Soon(), []
 
-    def nothing(limit_ns=0):
+    def works(_limit_ns=0):
+        soon.has_ended = True
+        return 1
+
+    def waits(limit_ns=0):
         limits.append(limit_ns)
         return 0
 
+    engine.attach()
+    engine._turn, engine._polls = 0, True       # of the other clock
     slow = other.disconnected()
     module, pier._engine.time = pier._engine.time, clock
     try:
-        with other.rdma.dev.register(8, pier.Access.REMOTE_ATOMIC) as mem:
-            far = pier.Mmap.from_descriptor(None, mem.export())
-            assert await one.fetch_add(far, 1) == 0
+        engine.progress = works
+        engine.poll_for(soon)
+        assert soon.has_ended
+        engine.progress = waits
         clock.now += 5 * pier._engine.TURN_NS
         await asyncio.sleep(0)
         await asyncio.sleep(0)
-        engine.progress = nothing
+        limits.clear()
         engine._polls = True
         engine.poll_for(slow)
         assert len(limits) == 1, limits
