@@ -48,19 +48,6 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *ibchannel)
 	return 0;
 }
 
-/* The list has got its first member, or lost the last one. */
-static void set_readable(struct dropin_channel *channel, bool readable)
-{
-	eventfd_t count;
-
-	if (!readable) {
-		eventfd_read(channel->channel.fd, &count);
-		return;
-	}
-	eventfd_write(channel->channel.fd, 1);
-	pier__dropin_ring(&channel->bell);
-}
-
 void pier__dropin_event(struct dropin_cq *cq)
 {
 	struct dropin_channel *channel = channel_of(cq->cq.channel);
@@ -68,19 +55,20 @@ void pier__dropin_event(struct dropin_cq *cq)
 	if (!channel)
 		return;
 	pthread_mutex_lock(&channel->lock);
-	if (!cq->events++) {
-		if (pier__list_empty(&channel->cqs))
-			set_readable(channel, true);
+	if (!cq->events++)
 		pier__list_add(&channel->cqs, &cq->link);
-	}
+	eventfd_write(channel->channel.fd, 1);	/* each is an edge of epoll */
+	pier__dropin_ring(&channel->bell);
 	pthread_mutex_unlock(&channel->lock);
 }
 
 static void unlink_cq(struct dropin_channel *channel, struct dropin_cq *cq)
 {
+	eventfd_t count;
+
 	pier__list_del(&cq->link);
 	if (pier__list_empty(&channel->cqs))
-		set_readable(channel, false);
+		eventfd_read(channel->channel.fd, &count);
 }
 
 void pier__dropin_no_events(struct dropin_cq *cq)

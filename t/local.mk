@@ -135,6 +135,7 @@ check_PROGRAMS += \
 	%D%/dropin/rsocket_peer.t \
 	%D%/dropin/signal.t \
 	%D%/dropin/threads.t \
+	%D%/dropin/words.t \
 	%D%/dropin/wr.t \
 	%D%/engine/ctx.t \
 	%D%/engine/driver.t \
@@ -672,6 +673,7 @@ dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/rsocket_peer.t \
 	%D%/dropin/signal.t \
 	%D%/dropin/threads.t \
+	%D%/dropin/words.t \
 	%D%/dropin/wr.t \
 	# end, sorted
 $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
@@ -730,6 +732,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_words_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
 %C%_dropin_wr_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_wr_t_SOURCES = \
 	%D%/dropin/wr.c \

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <sys/epoll.h>
+#include <unistd.h>
 
 #include "t/lib/tap.h"
 #include "t/lib/verbspair.h"
@@ -299,6 +302,52 @@ static void a_queue_pair_in_error_takes_as_many_as_it_has_places(void)
 	OK(verbspair_close(&pair));
 }
 
+/* The completion of a receive. */
+static void flush_into(struct ibv_cq *cq)
+{
+	struct ibv_qp *qp = qp_new(cq, NULL);
+	struct ibv_recv_wr wr = { 0 }, *bad;
+	struct ibv_wc wc;
+
+	IS(to_init(qp), 0);
+	IS(ibv_post_recv(qp, &wr, &bad), 0);
+	IS(move(qp, IBV_QPS_ERR, 0), 0);
+	IS(ibv_poll_cq(cq, 1, &wc), 1);
+	IS(ibv_destroy_qp(qp), 0);
+}
+
+/* A program that takes one event for each edge. */
+static void each_completion_event_is_an_edge(void)
+{
+	struct epoll_event edge = { .events = EPOLLIN | EPOLLET };
+	struct ibv_cq *cq[2], *got;
+	void *context;
+	int set, i;
+
+	if (!verbspair_open(&pair))
+		return;
+	set = epoll_create1(EPOLL_CLOEXEC);
+	IS(epoll_ctl(set, EPOLL_CTL_ADD, pair.channel->fd, &edge), 0);
+	for (i = 0; i < 2; i++) {
+		cq[i] = ibv_create_cq(pair.context, 4, NULL, pair.channel, 0);
+		IS(ibv_req_notify_cq(cq[i], 0), 0);
+		flush_into(cq[i]);
+		IS(epoll_wait(set, &edge, 1, WAIT_MS), 1);
+	}
+	for (i = 0; i < 2; i++) {
+		IS(ibv_get_cq_event(pair.channel, &got, &context), 0);
+		OK(got == cq[i]);
+		ibv_ack_cq_events(got, 1);
+	}
+	IS(fcntl(pair.channel->fd, F_SETFL, O_NONBLOCK), 0);
+	IS(ibv_get_cq_event(pair.channel, &got, &context), -1);
+	IS(errno, EAGAIN);
+	close(set);
+	IS(ibv_destroy_cq(cq[0]), 0);
+	IS(ibv_destroy_cq(cq[1]), 0);
+	OK(verbspair_close(&pair));
+}
+
 static void a_peer_that_sends_before_we_do_is_reported(void)
 {
 	struct ibv_async_event event;
@@ -458,6 +507,7 @@ int main(void)
 	TEST(an_event_needs_no_memory);
 	TEST(a_completion_queue_that_is_overrun_is_reported);
 	TEST(a_queue_pair_in_error_takes_as_many_as_it_has_places);
+	TEST(each_completion_event_is_an_edge);
 	TEST(a_peer_that_sends_before_we_do_is_reported);
 	TEST(a_send_queue_is_drained);
 	TEST(each_event_of_a_type_is_taken);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,9 +10,11 @@
 
 #include <rdma/rdma_cma.h>
 
+#include "dropin/cma/cma.h"
+#include "fabric/soft/cm/soft_cm.h"
 #include "t/lib/tap.h"
 
-/* Event channels: which event is next, and who gets it. */
+/* Event channels: which event is next, and who gets it; backlogs. */
 #define TIMEOUT_MS 20000
 #define CONNS 2
 
@@ -43,7 +46,7 @@ static struct rdma_cm_id *take(struct rdma_event_channel *channel,
 }
 
 /* On a port that was free. */
-static void listen_there(void)
+static void listen_with(int backlog)
 {
 	struct sockaddr_in addr = {
 		.sin_family = AF_INET,
@@ -54,7 +57,12 @@ static void listen_there(void)
 	theirs = rdma_create_event_channel();
 	IS(rdma_create_id(theirs, &listener, NULL, RDMA_PS_TCP), 0);
 	IS(rdma_bind_addr(listener, (struct sockaddr *)&addr), 0);
-	IS(rdma_listen(listener, CONNS), 0);
+	IS(rdma_listen(listener, backlog), 0);
+}
+
+static void listen_there(void)
+{
+	listen_with(CONNS);
 }
 
 static void resolve(struct rdma_cm_id *id)
@@ -78,19 +86,24 @@ static void create_queues(struct rdma_cm_id *id)
 	IS(rdma_create_qp(id, NULL, &attr), 0);
 }
 
-/* Connection @i, with queue pairs. */
-static void connect_one(int i)
+/* Client @i, with queue pairs. */
+static void request(int i, struct rdma_conn_param *with)
 {
-	struct rdma_conn_param with = { .retry_count = 7,
-					.rnr_retry_count = 7 };
-
 	IS(rdma_create_id(ours, &client[i], NULL, RDMA_PS_TCP), 0);
 	resolve(client[i]);
 	take(ours, RDMA_CM_EVENT_ADDR_RESOLVED);
 	IS(rdma_resolve_route(client[i], TIMEOUT_MS), 0);
 	take(ours, RDMA_CM_EVENT_ROUTE_RESOLVED);
 	create_queues(client[i]);
-	IS(rdma_connect(client[i], &with), 0);
+	IS(rdma_connect(client[i], with), 0);
+}
+
+static void connect_one(int i)
+{
+	struct rdma_conn_param with = { .retry_count = 7,
+					.rnr_retry_count = 7 };
+
+	request(i, &with);
 	server[i] = take(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
 	create_queues(server[i]);
 	IS(rdma_accept(server[i], &with), 0);
@@ -218,6 +231,53 @@ static void each_event_is_an_edge(void)
 	clean_up();
 }
 
+/* As the CM of the device has it. */
+static uint32_t backlog_of(struct rdma_cm_id *id)
+{
+	const struct cma_listener *first;
+
+	first = pier__container_of(cma_of(id)->listeners.next,
+				   struct cma_listener, link);
+	return ((const struct soft_cm_listener *)first->listener)->backlog;
+}
+
+static void a_backlog_is_from_1_to_1024(void)
+{
+	static const int given[] = { 1, 7, 1024, 0, -1, 1025, INT_MAX };
+	static const uint32_t taken[] = { 1, 7, 1024, 1024, 1024, 1024, 1024 };
+	size_t i;
+
+	for (i = 0; i < sizeof(given) / sizeof(*given); i++) {
+		listen_with(given[i]);
+		IS(backlog_of(listener), taken[i]);
+		clean_up();
+	}
+}
+
+/* Two requests for one place: the second comes after the first was taken. */
+static void requests_beyond_the_backlog_come_later(void)
+{
+	struct rdma_conn_param with = { 0 };
+	struct rdma_cm_event *event;
+	int i;
+
+	listen_with(1);
+	for (i = 0; i < CONNS; i++)
+		request(i, &with);
+	for (i = 0; i < CONNS; i++) {
+		server[i] = take(theirs, RDMA_CM_EVENT_CONNECT_REQUEST);
+		IS(rdma_reject(server[i], NULL, 0), 0);
+		IS(rdma_destroy_id(server[i]), 0);
+	}
+	for (i = 0; i < CONNS; i++) {
+		event = expect(ours, RDMA_CM_EVENT_REJECTED);
+		IS(event->status, 28);		/* by the program */
+		IS(rdma_ack_cm_event(event), 0);
+		destroy(client[i]);
+	}
+	clean_up();
+}
+
 static void fails(int result, int err)
 {
 	IS(result, -1);
@@ -270,6 +330,8 @@ int main(void)
 	TEST(other_events_overtake_a_disconnect_that_waits);
 	TEST(a_disconnect_that_has_waited_is_an_edge);
 	TEST(each_event_is_an_edge);
+	TEST(a_backlog_is_from_1_to_1024);
+	TEST(requests_beyond_the_backlog_come_later);
 	TEST(a_channel_that_was_destroyed_has_no_events);
 	TEST(what_its_ids_get_is_no_event_of_another);
 	return tap_done();

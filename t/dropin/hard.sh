@@ -69,6 +69,45 @@ fifty_processes_run_at_once()
 	[ "$(cat "$tmp"/[sc][0-9]* | grep -c '20 iters in')" -eq 50 ]
 }
 
+# With and without shared memory, which is one user's own.
+users_exchange_data()
+{
+	next_port
+	PIER_SHM=$1 "$pier" run -- ibv_rc_pingpong -d soft_lo -g 0 -e -c \
+	    -n 100 -p "$port" >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 30 listens_or_ended
+	PIER_SHM=$1 timeout -k 5 60 $as_another "$pier" run -- \
+	    ibv_rc_pingpong -d soft_lo -g 0 -e -c -n 100 -p "$port" 127.0.0.1 \
+	    >"$tmp/client" 2>&1
+	client=$?
+	both_succeed && says "$tmp/client" "100 iters in" &&
+	    says "$tmp/server" "100 iters in"
+}
+
+# Ids find their listener at an address that one user's process has.
+users_connect()
+{
+	next_port
+	"$pier" run -- rping -s -a 127.0.0.1 -C 10 -V -p "$port" \
+	    >"$tmp/server" 2>&1 &
+	server=$!
+	wait_for 30 accepts_or_ended
+	timeout -k 5 60 $as_another "$pier" run -- rping -c -a 127.0.0.1 -C 10 \
+	    -V -v -p "$port" >"$tmp/client" 2>&1
+	says "$tmp/client" "ping data: rdma-ping-9"
+}
+
+programs_of_two_users_meet()
+{
+	[ "$(id -u)" -eq 0 ] || skip "only root has several users"
+	as_another="setpriv --reuid=65534 --regid=65534 --clear-groups"
+	$as_another test -r "$dropin" ||
+		skip "other users have no access to the build tree"
+	users_exchange_data off && users_exchange_data auto &&
+	    users_connect
+}
+
 # Those that a number of a queue pair can carry.
 cat >"$tmp/ports.py" <<'END'
 import resource, signal, socket
@@ -111,6 +150,7 @@ what_pier_roce_peers_has_wrong_is_reported()
 
 run a_program_whose_peer_is_killed_ends
 run fifty_processes_run_at_once
+run programs_of_two_users_meet
 run that_all_ports_are_taken_is_reported
 run what_pier_faults_has_wrong_is_reported
 run what_pier_roce_peers_has_wrong_is_reported

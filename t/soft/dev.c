@@ -16,6 +16,7 @@
 
 #include <pier/error.h>
 
+#include "fabric/soft/io/fdev.h"
 #include "fabric/soft/soft.h"
 #include "t/lib/limit.h"
 #include "t/lib/loop.h"
@@ -189,6 +190,53 @@ static void link_local_addresses_come_last(void)
 	is_gid(port, 2, "fd09::1");
 	IS(port->gids[port->gid_count - 1].raw[0], 0xfe);
 	netns_ip("link del pt0");
+}
+
+static struct in6_addr ip6_of(const char *text)
+{
+	struct in6_addr ret = { 0 };
+
+	IS(inet_pton(AF_INET6, text, &ret), 1);
+	return ret;
+}
+
+/* By the device of pt3, to a host to which the kernel takes pt2. */
+static void is_routed(struct pier__fdev *fdev, const char *host,
+		      const char *want)
+{
+	struct in6_addr dst = ip6_of(host), found = { 0 };
+	char got[INET6_ADDRSTRLEN] = "";
+
+	if (want && IS(pier__soft_route(fdev, &in6addr_any, &dst, &found), 0)) {
+		inet_ntop(AF_INET6, &found, got, sizeof(got));
+		IS_STR(got, want);
+	}
+	if (!want)
+		IS(pier__soft_route(fdev, &in6addr_any, &dst, &found),
+		   -EHOSTUNREACH);
+}
+
+static void a_device_has_its_own_address_in_a_subnet_of_two(void)
+{
+	struct pier__fdev *fdev;
+
+	if (!needs_own_net() ||
+	    !netns_ip("link add pt2 type veth peer name pt3") ||
+	    !netns_ip("addr add 10.9.2.1/24 dev pt2") ||
+	    !netns_ip("addr add fd09:2::1/64 dev pt2 nodad") ||
+	    !netns_ip("addr add 10.9.2.2/25 dev pt3") ||
+	    !netns_ip("addr add fd09:2::2/64 dev pt3 nodad") ||
+	    !set_up("pt2", true) || !set_up("pt3", true) ||
+	    !netns_ip("route replace 10.9.2.0/25 dev pt2 src 10.9.2.1"))
+		return;
+	list();
+	if (!IS(pier__soft.dev->open(find("soft_pt3"), &fdev), 0))
+		return;
+	is_routed(fdev, "::ffff:10.9.2.9", "::ffff:10.9.2.2");
+	is_routed(fdev, "::ffff:10.9.2.200", NULL);	/* pt2 alone has it */
+	is_routed(fdev, "fd09:2::9", "fd09:2::2");
+	pier__soft.dev->close(fdev);
+	netns_ip("link del pt2");
 }
 
 /* The next event of @fdev, which is announced by its fd. */
@@ -435,6 +483,7 @@ int main(void)
 	TEST(lo_is_a_device);
 	TEST(the_default_route_is_the_default_device);
 	TEST(link_local_addresses_come_last);
+	TEST(a_device_has_its_own_address_in_a_subnet_of_two);
 	TEST(a_change_of_the_interface_is_an_event);
 	TEST(a_range_that_cannot_be_is_refused);
 	TEST(what_cannot_be_accessed_is_named);

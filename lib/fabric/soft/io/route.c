@@ -10,6 +10,7 @@
 #include "fabric/soft/io/fdev.h"
 
 #define DISCARD 9	/* any port: nothing is sent */
+#define IPV4_AT 96	/* bits of a GID before an IPv4 address */
 
 static socklen_t name_put(union pier__sockaddr *name, const struct in6_addr *ip,
 			  unsigned int ifindex, uint16_t port)
@@ -73,7 +74,7 @@ static bool same_subnet(const uint8_t *a, const uint8_t *b, unsigned int bits)
 {
 	unsigned int rest = bits % 8;
 
-	if (!bits || memcmp(a, b, bits / 8))
+	if (memcmp(a, b, bits / 8))
 		return false;
 	return !rest || !((a[bits / 8] ^ b[bits / 8]) >> (8 - rest));
 }
@@ -99,9 +100,9 @@ static bool neighbour(struct pier__fdev *fdev, const struct in6_addr *dst,
 	pthread_mutex_lock(&soft->lock);
 	for (i = 0; i < port->gid_count && !found; i++) {
 		bits = port->gid_prefix[i];
-		found = bits > (v4 ? 96 : 0) &&
-			gid_is_v4(&port->gids[i]) == v4 &&
-			same_subnet(port->gids[i].raw, dst->s6_addr, bits);
+		found = bits && gid_is_v4(&port->gids[i]) == v4 &&
+			same_subnet(port->gids[i].raw, dst->s6_addr,
+				    bits + (v4 ? IPV4_AT : 0));
 		if (found)
 			memcpy(ret, port->gids[i].raw, 16);
 	}
