@@ -75,9 +75,20 @@ static json_t *process_to_json(const struct pier_counted *what)
 	json_t *process = json_object();
 
 	tool_json_set(process, "pid", json_integer(what->pid));
+	tool_json_set(process, "pid_namespace",
+		      json_integer((json_int_t)what->pid_namespace));
+	tool_json_set(process, "start", json_integer((json_int_t)what->start));
 	tool_json_set(process, "program", tool_json_text(what->program));
 	tool_json_set(process, "devices", json_array());
 	return process;
+}
+
+/* Containers have namespaces of pids; a pid is used again when it has ended. */
+static bool is_same_process(const struct pier_counted *a,
+			    const struct pier_counted *b)
+{
+	return a->pid == b->pid && a->pid_namespace == b->pid_namespace &&
+	       a->start == b->start;
 }
 
 /* The rows are in this order: process, its device, the device's connections. */
@@ -86,8 +97,7 @@ static json_t *list_to_json(const struct pier_counterlist *list,
 {
 	json_t *all = json_array(), *process = NULL, *conns = NULL, *dev;
 	struct pier_counters counters = { .size = sizeof(counters) };
-	const struct pier_counted *what;
-	int pid = 0;
+	const struct pier_counted *what, *last = NULL;
 	size_t i;
 
 	for (i = 0; (what = pier_counterlist_get(list, i)); i++) {
@@ -95,11 +105,11 @@ static json_t *list_to_json(const struct pier_counterlist *list,
 			continue;
 		if (pier_counterlist_counters(list, i, &counters))
 			continue;
-		if (!process || what->pid != pid) {
-			pid = what->pid;
+		if (!last || !is_same_process(what, last)) {
 			process = process_to_json(what);
 			tool_json_append(all, process);
 		}
+		last = what;
 		if (!what->qpn) {
 			dev = dev_to_json(what->device, &counters);
 			conns = json_array();

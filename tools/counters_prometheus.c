@@ -273,6 +273,8 @@ static json_t *labels_of(json_t *process, json_t *dev)
 	json_t *labels = json_object();
 
 	label(labels, "pid", process, "pid");
+	label(labels, "pid_namespace", process, "pid_namespace");
+	label(labels, "start", process, "start");
 	label(labels, "program", process, "program");
 	label(labels, "device", dev, "name");
 	return labels;

@@ -23,6 +23,7 @@
 #define TARGET 1.03
 
 static struct soft_events events[2];
+static struct soft_qp_events own[2];
 
 static double processor_time(void)
 {
@@ -41,8 +42,11 @@ static double turn(double loss, bool is_on, uint64_t *ret_events)
 	double begun = 0;
 
 	memset(events, 0, sizeof(events));
-	for (int i = 0; i < 2 && is_on; i++)
+	memset(own, 0, sizeof(own));
+	for (int i = 0; i < 2 && is_on; i++) {
 		pier__soft_ep_record_in(pair->end[i].ep, &events[i]);
+		pier__soft_qp_record_in(pair->end[i].qp, &own[i]);
+	}
 	pair->net.faults.loss = loss;
 	for (uint32_t i = 0; i < WARMUP + WRITES; i++) {
 		if (i == WARMUP)
@@ -54,7 +58,7 @@ static double turn(double loss, bool is_on, uint64_t *ret_events)
 	}
 	begun = processor_time() - begun;
 	if (is_on)
-		*ret_events = events[0].count + events[1].count;
+		*ret_events = own[0].count + own[1].count;
 	softpair_close(pair);
 	return begun;
 }

@@ -240,6 +240,7 @@ static void look_at(int pid, uint64_t sent)
 	struct pier_counters counters = { .size = sizeof(counters) };
 	const struct pier_counted *what, *x, *y;
 	struct pier_counterlist *list;
+	struct stat ns;
 
 	if (!IS(pier_counterlist_create(pid, &list), 0))
 		return;
@@ -255,6 +256,9 @@ static void look_at(int pid, uint64_t sent)
 		IS_STR(what->device, "soft_lo");
 		IS(what->qpn, 0);
 		IS(x->pid, pid);
+		OK(!stat("/proc/self/ns/pid", &ns));
+		IS(x->pid_namespace, ns.st_ino);
+		OK(x->start && x->start == what->start);
 		OK(x->qpn && x->qpn == y->peer_qpn);
 		OK(y->qpn && y->qpn == x->peer_qpn);
 		OK(x->local_port && x->local_port == y->peer_port);

@@ -485,6 +485,8 @@ static void a_limit_of_file_sizes_kills_no_process(void)
 static void rows_taken_and_given_back(void)
 {
 	struct soft_row *row[SOFT_ROWS_QP + 1], *ep;
+	struct soft_qp_events *events;
+	const char *device;
 	int i;
 
 	for (i = 0; i <= SOFT_ROWS_QP; i++)
@@ -497,6 +499,16 @@ static void rows_taken_and_given_back(void)
 	OK(row[4] == row[3]);
 	IS(row[4]->counters.tx_bytes, 0);
 	IS(row[4]->peer_qpn, 0);
+	events = pier__soft_row_qp_events(row[4]);
+	OK(events);
+	events->count = 1;
+	OK(pier__soft_row_qp_events(row[4]) == events);
+	IS(events->count, 0);
+	OK(pier__soft_row_qp_events(row[5]) == events + 2);
+	OK(pier__soft_conn_events(3, &device) == events);
+	IS_STR(device, "soft_y");
+	pier__soft_row_put(row[4]);
+	OK(!pier__soft_conn_events(3, &device));
 
 	ep = pier__soft_row_get_ep("soft_x", 1);
 	ep->counters.tx_bytes = 5;

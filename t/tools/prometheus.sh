@@ -12,12 +12,14 @@ for python in python3 /usr/bin/python3 ""; do
 	"$python" -c pass 2>/dev/null && break
 done
 
+take_ports
+
 # One of the two is called pi"e\r and a newline, which the library replaces.
 strange=$(printf 'pi"e\\r\nx')
 # On the file system of the counters files.
 PIER_COUNTERS_DIR=$(mktemp -d /dev/shm/kept.XXXXXX) || exit
 export PIER_COUNTERS_DIR
-trap 'tap_reap; rm -rf "$tmp" "$PIER_COUNTERS_DIR"' EXIT
+trap 'tap_reap; rm -rf "$tmp" "$PIER_COUNTERS_DIR" "$tap_link"' EXIT
 
 # The grammar of the format; fails with the first line that is not of it, and
 # compares each value with that of JSON.
@@ -72,8 +74,10 @@ def wanted(root):
                    tuple(labels.items())), value * scale
     for process in root['processes']:
         for dev in process['devices']:
-            one = dict(pid=str(process['pid']), program=process['program'],
-                       device=dev['name'])
+            one = dict(pid=str(process['pid']),
+                       pid_namespace=str(process['pid_namespace']),
+                       start=str(process['start']),
+                       program=process['program'], device=dev['name'])
             yield from add('device', dev['counters'], **one)
             for conn in dev['connections']:
                 more = dict(one, qpn=hex(conn['qpn']))
@@ -133,6 +137,26 @@ it_prints_what_json_does()
 		[ "$(cut -d ' ' -f 2 "$tmp/programs")" = pier ]
 }
 
+# in_container PORT - a server that is process 1 of its namespace
+in_container()
+{
+	unshare -pf --kill-child "$pier" ping -d soft_lo --listen="$1" \
+		>"$tmp/serve.$1" 2>&1 &
+	wait_for 20 grep -q 'listens on port' "$tmp/serve.$1"
+}
+
+# Both have the same pid, program and device.
+processes_of_two_containers_have_their_own_series()
+{
+	unshare -pf true 2>/dev/null || skip "no PID namespace can be made"
+	PIER_COUNTERS_DIR=$PIER_COUNTERS_DIR/two
+	mkdir "$PIER_COUNTERS_DIR" && in_container "$first_port" &&
+		in_container $((first_port + 1)) && agrees || return 1
+	[ "$(grep -c '"pid": 1,' "$tmp/json")" -eq 2 ] &&
+		[ "$(grep -c '^pier_device_rx_packets_total{pid="1",' \
+			"$tmp/out")" -eq 2 ]
+}
+
 # moved PID - it has received
 moved()
 {
@@ -162,6 +186,7 @@ one_format_is_printed()
 }
 
 run it_prints_what_json_does
+run processes_of_two_containers_have_their_own_series
 run nothing_in_use_is_no_error
 run one_format_is_printed
 tap_done

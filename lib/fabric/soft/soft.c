@@ -204,8 +204,12 @@ static void count_in_row(struct fabric_qp *qp)
 
 	qp->qp.qpn = qp->queue->qpn;
 	qp->row = pier__soft_row_get_qp(fdev->port.name, qp->qp.qpn);
-	if (qp->row)
-		pier__soft_qp_count_in(qp->queue, &qp->row->counters);
+	if (!qp->row)
+		return;
+	pier__soft_qp_count_in(qp->queue, &qp->row->counters);
+	if (qp->queue->ep->events)
+		pier__soft_qp_record_in(qp->queue,
+					pier__soft_row_qp_events(qp->row));
 }
 
 static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,

@@ -44,6 +44,8 @@ struct pier_counted {
 	uint8_t peer_gid[16];
 	uint16_t local_port;	/* UDP */
 	uint16_t peer_port;
+	uint64_t pid_namespace;	/* the inode of the one that @pid is of */
+	uint64_t start;		/* of the process, clock ticks after boot */
 };
 
 /* What has happened on a connection, once or several times. */

@@ -40,8 +40,8 @@ enum pier_shm {
 };
 
 /*
- * Whether the flight recorder has events of connections.  Soft devices only;
- * others record none.
+ * Whether the flight recorder has events of connections.  Soft devices only:
+ * on others the adapter does the transport, whose events pier does not see.
  */
 enum pier_events {
 	PIER_EVENTS_OFF = 1,	/* it has none, which saves their time */

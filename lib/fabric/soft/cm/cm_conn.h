@@ -64,7 +64,8 @@ struct soft_cm_handshake {
 	uint16_t len;			/* of data */
 	uint16_t service_port;		/* the listener's UDP port */
 	uint8_t space;			/* enum pier__cm_space */
-	uint16_t req_port;		/* UDP port that the REQ came to */
+	uint16_t req_port;		/* UDP port that the REQ came to, */
+	uint64_t req_at;		/* and when, ns */
 	struct soft_cm_find find;	/* active side */
 	struct soft_cm_listener *listener;	/* of a REQ not reported */
 };

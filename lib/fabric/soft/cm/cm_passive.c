@@ -8,6 +8,7 @@
 #include "core/roce.h"
 #include "fabric/soft/cm/cm_conn.h"
 #include "fabric/soft/rc/qp.h"
+#include "fabric/soft/stats/recorder.h"
 
 #define ACK_DELAY 15		/* code, as Linux: 134 ms */
 #define LEFT_WAIT (1000 * PIER__MS)	/* for a port's next listener */
@@ -238,6 +239,7 @@ static void req_take(struct soft_cm_conn *conn, const struct soft_mad *mad,
 	conn->peer_responder_resources = mad->responder_resources;
 	conn->peer_initiator_depth = mad->initiator_depth;
 	handshake->req_port = rx->dst.port;
+	handshake->req_at = pier__soft_cm_now(conn->cm);
 	handshake->len = PIER__CM_REQ_DATA;
 	memcpy(handshake->data, mad->data + SOFT_MAD_IP_LEN, handshake->len);
 	pier__soft_cm_index(conn, SOFT_CM_BY_PEER);
@@ -408,6 +410,8 @@ int pier__soft_cm_accept(struct pier__cm_id *pid,
 	conn->initiator_depth = param->initiator_depth;
 	conn->state = SOFT_CM_REP_SENT;
 	rep_build(conn, param);
+	pier__soft_ep_note_at(conn->cm->ep, conn->qpn, SOFT_EVENT_CM_RECEIVED,
+			      SOFT_MAD_REQ, conn->handshake->req_at);
 	qp = pier__soft_table_find(conn->cm->ep, conn->qpn);
 	if (qp)
 		qp->cm_id = conn->local_id;

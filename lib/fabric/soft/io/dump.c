@@ -109,17 +109,16 @@ static void time_of(uint64_t at_ns, char ret[16])
 		 (unsigned int)(at % SECOND / 1000));
 }
 
-static void print(const struct soft_chan *chan,
-		  const struct pier_conn_event *event)
+static void print(const char *device, const struct pier_conn_event *event)
 {
 	char at[16];
 
 	time_of(event->at_ns, at);
 	fprintf(stderr, "pier: %.*s %s 0x%06" PRIx32 " %s%s%s, PSN %" PRIu32
-		", %" PRIu32 " times\n", (int)sizeof(chan->row->device),
-		chan->row->device, at, event->qpn, event->name,
-		event->detail[0] ? " " : "", event->detail, event->psn,
-		event->count);
+		", %" PRIu32 " times\n",
+		(int)sizeof(((struct soft_row *)0)->device), device, at,
+		event->qpn, event->name, event->detail[0] ? " " : "",
+		event->detail, event->psn, event->count);
 }
 
 /* The ring may be written meanwhile: what is written over is not printed. */
@@ -134,7 +133,24 @@ void pier__soft_dump(const struct soft_chan *chan)
 	for (i = pier__soft_event_first(events);
 	     i < pier__soft_event_end(events); i++)
 		if (pier__soft_event_get(events, i, &event))
-			print(chan, &event);
+			print(chan->row->device, &event);
+	fflush(stderr);
+}
+
+void pier__soft_dump_conns(void)
+{
+	const struct soft_qp_events *events;
+	struct pier_conn_event event;
+	const char *device;
+	unsigned int n;
+	size_t i;
+
+	for (i = 0; i < SOFT_ROWS_QP; i++) {
+		events = pier__soft_conn_events(i, &device);
+		for (n = 0; events && n < SOFT_QP_EVENTS; n++)
+			if (pier__soft_qp_event_get(events, n, &event))
+				print(device, &event);
+	}
 	fflush(stderr);
 }
 

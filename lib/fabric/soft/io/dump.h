@@ -19,8 +19,9 @@ int pier__soft_dump_fd(void);
 /* Dump no more until the next signal. */
 void pier__soft_dump_clear(void);
 
-/* Print the events of @chan to stderr. */
+/* Print the events of @chan to stderr; the last ones of all connections. */
 void pier__soft_dump(const struct soft_chan *chan);
+void pier__soft_dump_conns(void);
 
 /* In a child of fork(2): the descriptor is its own. */
 void pier__soft_dump_forked(void);

@@ -21,6 +21,7 @@ struct soft_qp;
 struct soft_wqe;
 struct soft_board;
 struct soft_events;
+struct soft_qp_events;
 
 #define SOFT_EXTRA_SOCKS 256	/* of an endpoint besides its own socket */
 
@@ -230,10 +231,13 @@ void pier__soft_ep_record_in(struct soft_ep *ep, struct soft_events *events);
 
 /*
  * note.c: record an event, of enum soft_event_kind, of QP @qpn, 0: of none yet.
- * For events that are rare.
+ * For events that are rare.  The second: one that happened at @at, ns of
+ * io->now.
  */
 void pier__soft_ep_note(struct soft_ep *ep, uint32_t qpn, int kind, int detail,
 			uint64_t psn);
+void pier__soft_ep_note_at(struct soft_ep *ep, uint32_t qpn, int kind,
+			   int detail, uint64_t at);
 
 /* Limits of the queues; beyond them calls return -EINVAL. */
 #define SOFT_SEND_SGE SOFT_TX_IOV
@@ -302,6 +306,8 @@ void pier__soft_qp_send_by(struct soft_qp *qp, struct soft_io *io);
 void pier__soft_qp_protect(struct soft_qp *qp, const void *pd);
 /* As of the endpoint; @counters must outlive @qp. */
 void pier__soft_qp_count_in(struct soft_qp *qp, struct soft_counters *counters);
+/* note.c: the last events of @qp go to @events, which are empty; NULL: none. */
+void pier__soft_qp_record_in(struct soft_qp *qp, struct soft_qp_events *events);
 int pier__soft_qp_post(struct soft_qp *qp, struct ibv_send_wr *wr,
 		       struct ibv_send_wr **bad);
 /* May @wr be posted to @qp, of RC or UD, if its queue has a place for it? */

@@ -193,6 +193,7 @@ void pier__soft_qp_destroy(struct soft_qp *qp)
 	reset(qp, true);
 	pier__soft_window_unbind_all(qp);
 	pier__soft_reply_put_parts(qp->ep, qp->resp.part);
+	pier__soft_qp_record_in(qp, NULL);
 	pier__soft_table_del(qp->ep, qp);
 	qp->ep->send_wr_sum -= qp->send_wr;
 	free(qp);

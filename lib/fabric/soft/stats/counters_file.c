@@ -258,6 +258,37 @@ struct soft_events *pier__soft_row_events(struct soft_row *row)
 	return events;
 }
 
+struct soft_qp_events *pier__soft_row_qp_events(struct soft_row *row)
+{
+	struct soft_qp_events *events = NULL;
+
+	pthread_mutex_lock(&own.lock);
+	if (is_own(row)) {
+		events = &own.file->qp_events[row - own.file->row -
+					      SOFT_ROWS_EP];
+		if (reserve(events, sizeof(*events)))
+			events = NULL;
+		else
+			memset(events, 0, sizeof(*events));
+	}
+	pthread_mutex_unlock(&own.lock);
+	return events;
+}
+
+const struct soft_qp_events *pier__soft_conn_events(size_t i,
+						    const char **ret_device)
+{
+	const struct soft_qp_events *events = NULL;
+
+	pthread_mutex_lock(&own.lock);
+	if (own.file && own.use[SOFT_ROWS_EP + i] == USED) {
+		events = &own.file->qp_events[i];
+		*ret_device = own.file->row[SOFT_ROWS_EP + i].device;
+	}
+	pthread_mutex_unlock(&own.lock);
+	return events;
+}
+
 void pier__soft_row_put(struct soft_row *row)
 {
 	if (!row)

@@ -23,7 +23,7 @@
  * the rows, and it logs a warning.
  */
 #define SOFT_COUNTERS_MAGIC "pier counters"
-#define SOFT_COUNTERS_VERSION 9	/* of all of this, and of soft_counters */
+#define SOFT_COUNTERS_VERSION 10 /* of all this, and of soft_counters */
 #define SOFT_ROWS_EP 256	/* rows of endpoints, then of connections */
 #define SOFT_ROWS_QP 1024
 
@@ -52,8 +52,13 @@ struct soft_counters_file {
 	uint64_t start;			/* of the process, in clock ticks */
 	char program[16];
 	struct soft_row row[SOFT_ROWS_EP + SOFT_ROWS_QP];
-	struct soft_events events[SOFT_ROWS_EP];	/* of the row of that */
-							/* index */
+	/*
+	 * Of the row of that index.  Events move from those of a connection to
+	 * those of its endpoint, which are read after them: one that moves
+	 * meanwhile is read twice, and not missed.
+	 */
+	struct soft_qp_events qp_events[SOFT_ROWS_QP];	/* from SOFT_ROWS_EP */
+	struct soft_events events[SOFT_ROWS_EP];
 };
 
 /* The directory: /dev/shm; tests may set another. */
@@ -73,8 +78,19 @@ const char *pier__soft_counters_second(void);
 struct soft_row *pier__soft_row_get_ep(const char *device, uint16_t port);
 struct soft_row *pier__soft_row_get_qp(const char *device, uint32_t qpn);
 
-/* The events of @row, of an endpoint; or NULL: none are recorded. */
+/*
+ * The events of @row, of an endpoint; those of a connection's, which are empty;
+ * or NULL: none are recorded.
+ */
 struct soft_events *pier__soft_row_events(struct soft_row *row);
+struct soft_qp_events *pier__soft_row_qp_events(struct soft_row *row);
+
+/*
+ * The events of row @i, below SOFT_ROWS_QP, of this process's connections, and
+ * its device; NULL: none are recorded, or it is free.  Any thread.
+ */
+const struct soft_qp_events *pier__soft_conn_events(size_t i,
+						    const char **ret_device);
 
 /* Release @row, which is not written any more; or NULL.  Any thread. */
 void pier__soft_row_put(struct soft_row *row);

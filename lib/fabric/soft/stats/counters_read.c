@@ -125,6 +125,8 @@ static void describe(const struct soft_counters_file *file,
 
 	memset(one, 0, sizeof(*one));
 	one->what.pid = (int)file->pid;
+	one->what.pid_namespace = file->pids;
+	one->what.start = file->start;
 	copy_text(one->what.program, file->program, sizeof(one->what.program));
 	copy_text(one->what.device, row->device, sizeof(one->what.device));
 	if (qp) {
@@ -149,26 +151,51 @@ static int by_time(const void *a, const void *b)
 	return one < other ? -1 : one > other;
 }
 
+/* Have space for @more events of @dev. */
+static int reserve_events(struct pier__counted *dev, size_t more)
+{
+	size_t size = dev->event_count + more;
+	struct pier_conn_event *all;
+
+	all = realloc(dev->events, size * sizeof(*all));
+	if (!all)
+		return pier__fail(-ENOMEM, "no memory for %zu events", size);
+	dev->events = all;
+	return 0;
+}
+
 /* Append the events of one endpoint to those of its device. */
 static int add_events(const struct soft_events *events,
 		      struct pier__counted *dev)
 {
 	uint64_t i, first = pier__soft_event_first(events);
-	size_t size = dev->event_count + SOFT_EVENTS;
-	struct pier_conn_event *all;
+	int err;
 
 	if (!events->count)
 		return 0;
-	all = realloc(dev->events, size * sizeof(*all));
-	if (!all)
-		return pier__fail(-ENOMEM, "no memory for %zu events", size);
-	dev->events = all;
-	for (i = 0; i < SOFT_EVENTS; i++)
+	err = reserve_events(dev, SOFT_EVENTS);
+	for (i = 0; !err && i < SOFT_EVENTS; i++)
 		if (pier__soft_event_get(events, first + i,
-					 &all[dev->event_count]))
+					 &dev->events[dev->event_count]))
 			dev->event_count++;
-	qsort(all, dev->event_count, sizeof(*all), by_time);
-	return 0;
+	return err;
+}
+
+/* The same of one connection. */
+static int add_qp_events(const struct soft_qp_events *events,
+			 struct pier__counted *dev)
+{
+	unsigned int i;
+	int err;
+
+	if (!events->count)
+		return 0;
+	err = reserve_events(dev, SOFT_QP_EVENTS);
+	for (i = 0; !err && i < SOFT_QP_EVENTS; i++)
+		if (pier__soft_qp_event_get(events, i,
+					    &dev->events[dev->event_count]))
+			dev->event_count++;
+	return err;
 }
 
 /* Add to the device of that name.  NULL: there is none. */
@@ -189,6 +216,32 @@ static struct pier__counted *add_to_device(struct pier__counteds *list,
 	return NULL;
 }
 
+static bool is_conn(const struct soft_row *row)
+{
+	return row->kind == SOFT_ROW_QP && row->qpn;
+}
+
+/* Append the events of the connections on @dev; all are in order then. */
+static int add_conn_events(const struct soft_counters_file *file,
+			   struct pier__counted *dev)
+{
+	char device[sizeof(dev->what.device)];
+	int i, err = 0;
+
+	for (i = 0; !err && i < SOFT_ROWS_QP; i++) {
+		if (!is_conn(&file->row[SOFT_ROWS_EP + i]))
+			continue;
+		copy_text(device, file->row[SOFT_ROWS_EP + i].device,
+			  sizeof(device));
+		if (!strcmp(device, dev->what.device))
+			err = add_qp_events(&file->qp_events[i], dev);
+	}
+	if (dev->event_count)
+		qsort(dev->events, dev->event_count, sizeof(*dev->events),
+		      by_time);
+	return err;
+}
+
 /* Append the connections on @device. */
 static int add_conns(const struct soft_counters_file *file, const char *device,
 		     struct pier__counteds *list)
@@ -197,7 +250,7 @@ static int add_conns(const struct soft_counters_file *file, const char *device,
 	int i, err = 0;
 
 	for (i = SOFT_ROWS_EP; !err && i < ROWS; i++) {
-		if (file->row[i].kind != SOFT_ROW_QP || !file->row[i].qpn)
+		if (!is_conn(&file->row[i]))
 			continue;
 		describe(file, &file->row[i], &one);
 		if (!strcmp(one.what.device, device))
@@ -234,7 +287,9 @@ static int add_file(const struct soft_counters_file *file,
 		if (file->row[i].kind == SOFT_ROW_EP)
 			err = add_endpoint(file, i, &devices);
 	for (i = 0; !err && i < devices.count; i++) {
-		err = pier__counteds_add(list, &devices.row[i]);
+		err = add_conn_events(file, &devices.row[i]);
+		if (!err)
+			err = pier__counteds_add(list, &devices.row[i]);
 		if (err)
 			break;
 		devices.row[i].events = NULL;	/* the list owns them */

@@ -71,19 +71,15 @@ bool pier__soft_recorder_on(void)
 	return !text || strcmp(text, "off") != 0;
 }
 
-static struct soft_event *at(struct soft_events *events, uint64_t number)
-{
-	return &events->event[number % SOFT_EVENTS];
-}
-
-bool pier__soft_event_again(struct soft_events *events,
-			    const struct soft_event *event)
+/* Is one of the last of @count events in a ring of @size the same? */
+static bool again(struct soft_event *ring, uint64_t count, uint64_t size,
+		  const struct soft_event *event)
 {
 	struct soft_event *last;
 	uint64_t i;
 
-	for (i = 0; i < NEAR && i < events->count; i++) {
-		last = at(events, events->count - i);
+	for (i = 0; i < NEAR && i < count; i++) {
+		last = &ring[(count - i) % size];
 		if (last->kind == SOFT_EVENT_STATE)
 			return false;
 		if (last->kind != event->kind || last->qpn != event->qpn ||
@@ -96,17 +92,66 @@ bool pier__soft_event_again(struct soft_events *events,
 	return false;
 }
 
+static void clear(struct soft_event *entry)
+{
+	__atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
+	__atomic_thread_fence(__ATOMIC_RELEASE);
+}
+
+static void set(struct soft_event *entry, uint64_t number,
+		const struct soft_event *event)
+{
+	clear(entry);
+	memcpy(&entry->at, &event->at, sizeof(*entry) - sizeof(entry->number));
+	__atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
+}
+
+bool pier__soft_event_again(struct soft_events *events,
+			    const struct soft_event *event)
+{
+	return again(events->event, events->count, SOFT_EVENTS, event);
+}
+
 void pier__soft_event_put(struct soft_events *events,
 			  const struct soft_event *event)
 {
 	uint64_t number = events->count + 1;
-	struct soft_event *entry = at(events, number);
 
-	__atomic_store_n(&entry->number, 0, __ATOMIC_RELAXED);
-	__atomic_thread_fence(__ATOMIC_RELEASE);
-	memcpy(&entry->at, &event->at, sizeof(*entry) - sizeof(entry->number));
-	__atomic_store_n(&entry->number, number, __ATOMIC_RELEASE);
+	set(&events->event[number % SOFT_EVENTS], number, event);
 	__atomic_store_n(&events->count, number, __ATOMIC_RELEASE);
+}
+
+bool pier__soft_qp_event_again(struct soft_qp_events *events,
+			       const struct soft_event *event)
+{
+	return again(events->event, events->count, SOFT_QP_EVENTS, event);
+}
+
+void pier__soft_qp_event_put(struct soft_qp_events *events,
+			     struct soft_events *all,
+			     const struct soft_event *event)
+{
+	uint64_t number = events->count + 1;
+	struct soft_event *entry = &events->event[number % SOFT_QP_EVENTS];
+
+	if (entry->number)
+		pier__soft_event_put(all, entry);
+	set(entry, number, event);
+	__atomic_store_n(&events->count, number, __ATOMIC_RELEASE);
+}
+
+void pier__soft_qp_events_end(struct soft_qp_events *events,
+			      struct soft_events *all)
+{
+	struct soft_event *entry;
+	uint64_t i;
+
+	for (i = 1; i <= SOFT_QP_EVENTS; i++) {
+		entry = &events->event[(events->count + i) % SOFT_QP_EVENTS];
+		if (entry->number)
+			pier__soft_event_put(all, entry);
+		clear(entry);
+	}
 }
 
 static const char *pick(const char *const *list, size_t count, size_t i)
@@ -137,22 +182,10 @@ static const char *detail_of(const struct soft_event *event)
 	}
 }
 
-uint64_t pier__soft_event_end(const struct soft_events *events)
+/* Event @number, which is in @entry unless it was overwritten. */
+static bool get(const struct soft_event *entry, uint64_t number,
+		struct pier_conn_event *ret)
 {
-	return __atomic_load_n(&events->count, __ATOMIC_ACQUIRE) + 1;
-}
-
-uint64_t pier__soft_event_first(const struct soft_events *events)
-{
-	uint64_t end = pier__soft_event_end(events);
-
-	return end > SOFT_EVENTS ? end - SOFT_EVENTS : 1;
-}
-
-bool pier__soft_event_get(const struct soft_events *events, uint64_t number,
-			  struct pier_conn_event *ret)
-{
-	const struct soft_event *entry = &events->event[number % SOFT_EVENTS];
 	struct soft_event event = *entry;
 	const char *detail;
 
@@ -171,4 +204,33 @@ bool pier__soft_event_get(const struct soft_events *events, uint64_t number,
 	snprintf(ret->name, sizeof(ret->name), "%s", names[event.kind]);
 	snprintf(ret->detail, sizeof(ret->detail), "%s", detail);
 	return true;
+}
+
+uint64_t pier__soft_event_end(const struct soft_events *events)
+{
+	return __atomic_load_n(&events->count, __ATOMIC_ACQUIRE) + 1;
+}
+
+uint64_t pier__soft_event_first(const struct soft_events *events)
+{
+	uint64_t end = pier__soft_event_end(events);
+
+	return end > SOFT_EVENTS ? end - SOFT_EVENTS : 1;
+}
+
+bool pier__soft_event_get(const struct soft_events *events, uint64_t number,
+			  struct pier_conn_event *ret)
+{
+	return get(&events->event[number % SOFT_EVENTS], number, ret);
+}
+
+bool pier__soft_qp_event_get(const struct soft_qp_events *events, uint32_t i,
+			     struct pier_conn_event *ret)
+{
+	uint64_t count = __atomic_load_n(&events->count, __ATOMIC_ACQUIRE);
+	uint64_t number = count - SOFT_QP_EVENTS + 1 + i;
+
+	/* With fewer events the first numbers are 0 and below. */
+	return number <= count &&
+	       get(&events->event[number % SOFT_QP_EVENTS], number, ret);
 }

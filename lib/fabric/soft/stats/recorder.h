@@ -8,11 +8,16 @@
 #include <pier/counters.h>
 
 /*
- * The flight recorder: the last rare events of an endpoint, of all its QPs, in
- * a ring in the counters file.  Only the thread that drives the endpoint writes
- * it.  The same event of one QP again soon is the same entry, which counts.
+ * The flight recorder: rare events, in rings in the counters file.  A QP has a
+ * ring of its own with its last events, which no other QP displaces.  What its
+ * later events displace is appended to the ring of its endpoint, as is all of
+ * it when the QP is destroyed; that ring also has the events of no QP yet and
+ * those of QPs without a ring.  An event is in one ring.  Only the thread that
+ * drives the endpoint writes them.  The same event of one QP again soon is the
+ * same entry, which counts.
  */
-#define SOFT_EVENTS 127		/* a ring is a page */
+#define SOFT_EVENTS 127		/* of an endpoint: a page */
+#define SOFT_QP_EVENTS 15	/* of a QP */
 
 enum soft_event_kind {
 	SOFT_EVENT_NONE,
@@ -47,6 +52,14 @@ struct soft_events {
 
 _Static_assert(sizeof(struct soft_events) == 4096, "a page");
 
+struct soft_qp_events {
+	uint64_t count;		/* that were recorded, ever */
+	uint64_t unused[3];
+	struct soft_event event[SOFT_QP_EVENTS];
+} __attribute__((aligned(64)));
+
+_Static_assert(sizeof(struct soft_qp_events) == 512, "cache lines");
+
 /* Is it on?  PIER_EVENTS=off turns it off.  Any thread. */
 bool pier__soft_recorder_on(void);
 
@@ -72,5 +85,21 @@ bool pier__soft_event_get(const struct soft_events *events, uint64_t number,
 /* The number of the oldest event that may be there, and one past the last. */
 uint64_t pier__soft_event_first(const struct soft_events *events);
 uint64_t pier__soft_event_end(const struct soft_events *events);
+
+/*
+ * The same of a QP's.  What @event displaces is appended to @all.  Event @i,
+ * below SOFT_QP_EVENTS, of those that may be there; 0 is the oldest.
+ */
+bool pier__soft_qp_event_again(struct soft_qp_events *events,
+			       const struct soft_event *event);
+void pier__soft_qp_event_put(struct soft_qp_events *events,
+			     struct soft_events *all,
+			     const struct soft_event *event);
+bool pier__soft_qp_event_get(const struct soft_qp_events *events, uint32_t i,
+			     struct pier_conn_event *ret);
+
+/* The QP ends: all of @events are appended to @all. */
+void pier__soft_qp_events_end(struct soft_qp_events *events,
+			      struct soft_events *all);
 
 #endif
