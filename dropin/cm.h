@@ -83,10 +83,10 @@ int pier__dropin_route(struct ibv_context *context, const struct sockaddr *src,
 		       const struct sockaddr *dst, union pier__sockaddr *ret);
 
 /*
- * The address of the GID @index of @context, as of the last query.  Returns
- * false: it has no more.
+ * Address number @i of @context, not that of the GID of an index, as of the
+ * last query.  Returns false: it has no more.
  */
-bool pier__dropin_known(struct ibv_context *context, int index,
+bool pier__dropin_known(struct ibv_context *context, int i,
 			union pier__sockaddr *ret);
 
 /* As ibv_modify_qp(3), with a peer that receives on @udp_port. */

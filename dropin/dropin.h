@@ -244,9 +244,21 @@ void pier__dropin_async_free(struct dropin_context *ctx);
 /* Take the events of the device of @chan.  The helper calls it. */
 void pier__dropin_port_event(struct pier__chan *chan);
 /* ibv_context.c: @fn for each context of the endpoint @chan. */
+/*
+ * A child of the process that has opened @context has copies of its objects:
+ * what is destroyed there stays, for a thread may have had the lock.
+ */
+bool pier__dropin_inherited(const struct ibv_context *context);
+
 void pier__dropin_each(const struct pier__chan *chan,
 		       void (*fn)(struct dropin_context *ctx, int type),
 		       int type);
+/* Give the GIDs of @port the indices that they have in opened devices. */
+void pier__dropin_number_gids(struct pier__port *port);
+/* As pier__soft_port_gid() and pier__soft_port_gid_end() have it. */
+const struct pier_gid *pier__dropin_gid(const struct pier__port *port,
+					uint32_t index);
+uint32_t pier__dropin_gid_end(const struct pier__port *port);
 /* @watched is new; what it stands for is @object, of @context. */
 void pier__dropin_watch(struct dropin_watched *watched, enum dropin_kind kind,
 			void *object, struct ibv_context *context);

@@ -91,15 +91,9 @@ static bool grh_gids(const struct ibv_grh *grh, uint8_t src[16],
 /* The index of @own; of an address of its family, if it is a group's. */
 static int index_of(struct pier__fdev *fdev, const struct in6_addr *own)
 {
-	struct soft_addr addr;
-	int i;
-
-	if (!pier__sockaddr_is_group(own))
-		return pier__soft_gid_index(fdev, own);
-	for (i = 0; !pier__soft_gid(fdev, i, &addr); i++)
-		if (IN6_IS_ADDR_V4MAPPED(&addr.ip) == IN6_IS_ADDR_V4MAPPED(own))
-			return i;
-	return -1;
+	return pier__sockaddr_is_group(own) ?
+		       pier__soft_gid_index_like(fdev, own) :
+		       pier__soft_gid_index(fdev, own);
 }
 
 int ibv_init_ah_from_wc(struct ibv_context *context, uint8_t port_num,

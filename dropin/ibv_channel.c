@@ -37,6 +37,8 @@ int ibv_destroy_comp_channel(struct ibv_comp_channel *ibchannel)
 	struct dropin_channel *channel = channel_of(ibchannel);
 	int users;
 
+	if (pier__dropin_inherited(ibchannel->context))
+		return 0;
 	pthread_mutex_lock(&channel->lock);
 	users = ibchannel->refcnt;
 	pthread_mutex_unlock(&channel->lock);

@@ -58,7 +58,7 @@ int pier__dropin_route(struct ibv_context *context, const struct sockaddr *src,
 	return err;
 }
 
-bool pier__dropin_known(struct ibv_context *context, int index,
+bool pier__dropin_known(struct ibv_context *context, int i,
 			union pier__sockaddr *ret)
 {
 	struct soft_fdev *soft = (struct soft_fdev *)dropin_of(context)->fdev;
@@ -66,9 +66,9 @@ bool pier__dropin_known(struct ibv_context *context, int index,
 	bool found;
 
 	pthread_mutex_lock(&soft->lock);
-	found = index >= 0 && (uint32_t)index < port->gid_count;
+	found = i >= 0 && (uint32_t)i < port->gid_count;
 	if (found)
-		pier__sockaddr_from_gid(port->gids[index].raw, ret);
+		pier__sockaddr_from_gid(port->gids[i].raw, ret);
 	pthread_mutex_unlock(&soft->lock);
 	return found;
 }

@@ -137,13 +137,13 @@ static void context_free(struct dropin_context *ctx)
 	free(ctx);
 }
 
-static bool is_of(const struct dropin_context *ctx,
-		  const struct ibv_device *dev)
+/* Is @ctx of the device called @name? */
+static bool is_of(const struct dropin_context *ctx, const char *name)
 {
 	const struct soft_fdev *soft = (const struct soft_fdev *)ctx->fdev;
 
-	return ctx->opener == getpid() && !strcmp(ctx->device->dev.name,
-						  dev->name) &&
+	return ctx->opener == getpid() &&
+	       !strcmp(ctx->device->dev.name, name) &&
 	       if_nametoindex(soft->fdev.port.netdev) == soft->ifindex;
 }
 
@@ -162,7 +162,7 @@ static struct dropin_context *find_partner(const struct ibv_device *dev,
 	PIER__LIST_EACH(pos, tmp, &contexts) {
 		ctx = pier__container_of(pos, struct dropin_context, link);
 		if (ctx->program != program && !ctx->partner &&
-		    is_of(ctx, dev))
+		    is_of(ctx, dev->name))
 			return ctx;
 	}
 	return NULL;
@@ -252,6 +252,38 @@ static struct ibv_context *open_for(struct ibv_device *dev, bool program)
 	return &ctx->verbs.context;
 }
 
+/* All contexts of a device, and its files, have the same indices. */
+void pier__dropin_number_gids(struct pier__port *port)
+{
+	struct pier__list *pos, *tmp;
+	struct dropin_context *ctx;
+	struct soft_fdev *soft;
+
+	pthread_mutex_lock(&lock);
+	PIER__LIST_EACH(pos, tmp, &contexts) {
+		ctx = pier__container_of(pos, struct dropin_context, link);
+		if (!is_of(ctx, port->name))
+			continue;
+		soft = (struct soft_fdev *)ctx->fdev;
+		pthread_mutex_lock(&soft->lock);
+		pier__soft_port_number(port, &soft->fdev.port);
+		pthread_mutex_unlock(&soft->lock);
+		break;
+	}
+	pthread_mutex_unlock(&lock);
+}
+
+const struct pier_gid *pier__dropin_gid(const struct pier__port *port,
+					uint32_t index)
+{
+	return pier__soft_port_gid(port, index);
+}
+
+uint32_t pier__dropin_gid_end(const struct pier__port *port)
+{
+	return pier__soft_port_gid_end(port);
+}
+
 struct ibv_context *ibv_open_device(struct ibv_device *dev)
 {
 	return open_for(dev, true);
@@ -268,6 +300,11 @@ void pier__dropin_cm_watch(struct ibv_context *context,
 	pthread_mutex_lock(&lock);
 	dropin_of(context)->changed = changed;
 	pthread_mutex_unlock(&lock);
+}
+
+bool pier__dropin_inherited(const struct ibv_context *context)
+{
+	return dropin_of((struct ibv_context *)context)->opener != getpid();
 }
 
 void pier__dropin_each(const struct pier__chan *chan,

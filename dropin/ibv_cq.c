@@ -125,6 +125,8 @@ int ibv_destroy_cq(struct ibv_cq *ibcq)
 	struct soft_chan *chan = dropin_chan(ibcq->context);
 	struct dropin_cq *cq = cq_of(ibcq);
 
+	if (pier__dropin_inherited(ibcq->context))
+		return 0;
 	if (atomic_load(&cq->objects))
 		return EBUSY;
 	pier__soft_chan_begin(chan);

@@ -93,6 +93,8 @@ int ibv_dereg_mr(struct ibv_mr *ibmr)
 {
 	struct dropin_mr *mr = (struct dropin_mr *)ibmr;
 
+	if (pier__dropin_inherited(ibmr->context))
+		return 0;
 	if (!close_for_windows(ibmr))
 		return EBUSY;
 	pier__soft_dev.dereg(mr->region);

@@ -48,6 +48,8 @@ int pier__dropin_dealloc_mw(struct ibv_mw *mw)
 {
 	struct soft_chan *chan = dropin_chan(mw->context);
 
+	if (pier__dropin_inherited(mw->context))
+		return 0;
 	pier__soft_chan_begin(chan);
 	pier__soft_window_destroy(chan->ep, mw_of(mw)->window);
 	pier__soft_chan_end(chan, 0);

@@ -34,6 +34,8 @@ int ibv_dealloc_pd(struct ibv_pd *ibpd)
 {
 	struct dropin_pd *pd = pd_of(ibpd);
 
+	if (pier__dropin_inherited(ibpd->context))
+		return 0;
 	if (atomic_load(&pd->objects))
 		return EBUSY;
 	if (pd->parent)

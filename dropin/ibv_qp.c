@@ -189,6 +189,8 @@ int ibv_destroy_qp(struct ibv_qp *ibqp)
 	struct soft_chan *chan = dropin_chan(ibqp->context);
 	struct dropin_qp *qp = (struct dropin_qp *)ibqp;
 
+	if (pier__dropin_inherited(ibqp->context))
+		return 0;
 	pier__soft_chan_begin(chan);
 	queues_destroy(qp, chan);
 	pier__soft_chan_end(chan, 0);

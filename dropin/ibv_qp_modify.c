@@ -43,21 +43,26 @@ static void remember(struct ibv_qp_attr *to, const struct ibv_qp_attr *attr,
 		to->dest_qp_num = attr->dest_qp_num;
 }
 
+/* Our address. */
+static int find_source(struct soft_chan *chan, const struct ibv_qp_attr *attr,
+		       struct soft_addr *ret)
+{
+	if (!attr->ah_attr.is_global)
+		return -EINVAL;
+	return pier__soft_gid(chan->chan.fdev, attr->ah_attr.grh.sgid_index,
+			      ret);
+}
+
 /*
  * The way to the peer, which has @udp_port.  Between begin and end.
  * Sockets that were opened stay open if the move fails.
  */
-static int find_way(struct soft_chan *chan, const struct ibv_qp_attr *attr,
-		    uint16_t udp_port, struct soft_addr *src,
-		    struct soft_io **ret)
+static int find_way(struct soft_chan *chan, const struct soft_addr *src,
+		    uint16_t udp_port, struct soft_io **ret)
 {
-	int err;
+	int err = 0;
 
-	if (!attr->ah_attr.is_global)
-		return -EINVAL;
-	err = pier__soft_gid(chan->chan.fdev, attr->ah_attr.grh.sgid_index,
-			     src);
-	if (!err && udp_port == ROCE_UDP_PORT)
+	if (udp_port == ROCE_UDP_PORT)
 		err = pier__soft_chan_roce_port_hold(chan);
 	if (!err)
 		err = pier__soft_chan_bound(chan, &src->ip, ret);
@@ -68,16 +73,19 @@ static int modify(struct soft_chan *chan, struct soft_qp *queue,
 		  struct ibv_qp_attr *attr, int mask, uint16_t udp_port)
 {
 	struct soft_addr src = { .port = chan->io->port };
+	bool connects = mask & IBV_QP_AV && queue->state == IBV_QPS_INIT;
 	struct soft_io *io = chan->io;
 	int err = 0;
 
 	if (mask & IBV_QP_PORT && attr->port_num != 1)
 		return -EINVAL;
 	if (mask & IBV_QP_AV)
-		err = find_way(chan, attr, udp_port, &src, &io);
+		err = find_source(chan, attr, &src);
+	if (!err && connects)
+		err = find_way(chan, &src, udp_port, &io);
 	if (!err)
 		err = pier__soft_qp_modify(queue, attr, mask, &src, udp_port);
-	if (!err && mask & IBV_QP_AV) {
+	if (!err && connects) {
 		pier__soft_qp_send_by(queue, io);
 		pier__soft_chan_connected(chan, queue);
 	}

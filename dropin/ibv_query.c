@@ -22,6 +22,7 @@
 #define SPEED_1X_SDR 25		/* in 100 Mbit/s: that and WIDTH_1X */
 #define NO_VENDOR 0xffffff	/* of none that has an OUI, as kernel drivers */
 #define SYSFS_ROCE_V2 1		/* of the private call ibv_query_gid_type() */
+#define SYSFS_NO_GID 0		/* which is RoCE v1, as rdma-core has it */
 
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
 		       unsigned int index, int *type);
@@ -80,7 +81,8 @@ int ibv_query_device(struct ibv_context *context, struct ibv_device_attr *ret)
 	ret->vendor_id = NO_VENDOR;
 	ret->device_cap_flags = IBV_DEVICE_SRQ_RESIZE |
 				IBV_DEVICE_MEM_WINDOW |
-				IBV_DEVICE_MEM_WINDOW_TYPE_2B;
+				IBV_DEVICE_MEM_WINDOW_TYPE_2B |
+				IBV_DEVICE_MEM_MGT_EXTENSIONS;
 	ret->node_guid = htobe64(port->guid);
 	ret->sys_image_guid = ret->node_guid;
 	ret->page_size_cap = (uint64_t)-sysconf(_SC_PAGESIZE);
@@ -124,7 +126,7 @@ static void fill_port(const struct pier__port *port, struct ibv_port_attr *ret)
 	ret->state = port->active ? IBV_PORT_ACTIVE : IBV_PORT_DOWN;
 	ret->max_mtu = IBV_MTU_4096;
 	ret->active_mtu = port->mtu;
-	ret->gid_tbl_len = (int)port->gid_count;
+	ret->gid_tbl_len = (int)pier__dropin_gid_end(port);
 	ret->max_msg_sz = (uint32_t)port->limits.message;
 	ret->pkey_tbl_len = (uint16_t)port->limits.pkeys;
 	ret->max_vl_num = 1;
@@ -178,6 +180,10 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 	int err = _ibv_query_gid_ex(context, port_num, (uint32_t)index, &entry,
 				    0, sizeof(entry));
 
+	if (err == ENODATA) {	/* rdma-core returns the zero GID as well */
+		memset(ret, 0, sizeof(*ret));
+		return 0;
+	}
 	if (err) {
 		errno = err;
 		return -1;
@@ -186,24 +192,25 @@ int ibv_query_gid(struct ibv_context *context, uint8_t port_num, int index,
 	return 0;
 }
 
-static void fill_gid(struct ibv_context *context, const struct pier__port *port,
-		     uint32_t index, struct ibv_gid_entry *ret)
+static void fill_gid(struct ibv_context *context, const struct pier_gid *gid,
+		     struct ibv_gid_entry *ret)
 {
 	struct soft_fdev *soft = (struct soft_fdev *)dropin_of(context)->fdev;
 
 	*ret = (struct ibv_gid_entry){
-		.gid_index = index,
+		.gid_index = gid->index,
 		.port_num = 1,
 		.gid_type = IBV_GID_TYPE_ROCE_V2,
 		.ndev_ifindex = soft->ifindex,
 	};
-	memcpy(ret->gid.raw, port->gids[index].raw, sizeof(ret->gid.raw));
+	memcpy(ret->gid.raw, gid->raw, sizeof(ret->gid.raw));
 }
 
 int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
 		      uint32_t index, struct ibv_gid_entry *ret,
 		      uint32_t flags, size_t size)
 {
+	const struct pier_gid *gid;
 	struct pier__port port;
 	int err = port_now(context, port_num, &port);
 
@@ -211,10 +218,11 @@ int _ibv_query_gid_ex(struct ibv_context *context, uint32_t port_num,
 		return err;
 	if (flags || size < sizeof(*ret))
 		return EOPNOTSUPP;
-	if (index >= port.gid_count)
-		return EINVAL;
+	gid = pier__dropin_gid(&port, index);
+	if (!gid)
+		return index < pier__dropin_gid_end(&port) ? ENODATA : EINVAL;
 	memset(ret, 0, size);
-	fill_gid(context, &port, index, ret);
+	fill_gid(context, gid, ret);
 	return 0;
 }
 
@@ -222,18 +230,23 @@ ssize_t _ibv_query_gid_table(struct ibv_context *context,
 			     struct ibv_gid_entry *entries, size_t max,
 			     uint32_t flags, size_t size)
 {
+	const struct pier_gid *gid;
 	struct pier__port port;
-	uint32_t i;
+	uint32_t i, end, n = 0;
 
 	if (flags || size < sizeof(*entries))
 		return -EOPNOTSUPP;
 	port_now(context, 1, &port);
 	if (port.gid_count > max)
 		return -EINVAL;
-	for (i = 0; i < port.gid_count; i++)
-		fill_gid(context, &port, i, (struct ibv_gid_entry *)
-			 ((char *)entries + i * size));
-	return (ssize_t)i;
+	end = pier__dropin_gid_end(&port);
+	for (i = 0; i < end; i++) {
+		gid = pier__dropin_gid(&port, i);
+		if (gid)
+			fill_gid(context, gid, (struct ibv_gid_entry *)
+				 ((char *)entries + n++ * size));
+	}
+	return (ssize_t)n;
 }
 
 int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
@@ -242,11 +255,11 @@ int ibv_query_gid_type(struct ibv_context *context, uint8_t port_num,
 	struct pier__port port;
 	int err = port_now(context, port_num, &port);
 
-	if (err || index >= port.gid_count) {
+	if (err || index >= pier__dropin_gid_end(&port)) {
 		errno = EINVAL;
 		return -1;
 	}
-	*type = SYSFS_ROCE_V2;
+	*type = pier__dropin_gid(&port, index) ? SYSFS_ROCE_V2 : SYSFS_NO_GID;
 	return 0;
 }
 

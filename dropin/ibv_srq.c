@@ -85,6 +85,8 @@ int ibv_destroy_srq(struct ibv_srq *ibsrq)
 	struct dropin_srq *srq = (struct dropin_srq *)ibsrq;
 	struct soft_chan *chan = dropin_chan(ibsrq->context);
 
+	if (pier__dropin_inherited(ibsrq->context))
+		return 0;
 	if (atomic_load(&srq->objects))
 		return EBUSY;
 	pier__soft_chan_begin(chan);

@@ -123,8 +123,10 @@ check_PROGRAMS += \
 	%D%/doca/unsupported.t \
 	%D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
+	%D%/dropin/careless.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/cma_channel.t \
+	%D%/dropin/cma_fork.t \
 	%D%/dropin/cma_port.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
@@ -261,6 +263,7 @@ check_PROGRAMS += \
 	%D%/soft/cm_tid.t \
 	%D%/soft/cm_unproven.t \
 	%D%/soft/codec.t \
+	%D%/soft/counters_events.t \
 	%D%/soft/counters_file.t \
 	%D%/soft/crafted.t \
 	%D%/soft/dev.t \
@@ -309,6 +312,7 @@ check_PROGRAMS += \
 	%D%/soft/shm_window.t \
 	%D%/soft/sockets.t \
 	%D%/soft/sockets_lossy.t \
+	%D%/soft/sqd.t \
 	%D%/soft/states.t \
 	%D%/soft/time.t \
 	%D%/soft/ud.t \
@@ -661,8 +665,10 @@ $(filter $(soft_tests),$(direct_tests)): private LDADD = \
 # Programs written for libibverbs and librdmacm, which get those of dropin/.
 dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/async.t \
+	%D%/dropin/careless.t \
 	%D%/dropin/cma.t \
 	%D%/dropin/cma_channel.t \
+	%D%/dropin/cma_fork.t \
 	%D%/dropin/cma_port.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
@@ -685,9 +691,17 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_careless_t_LDADD = %D%/libtap.la dropin/libibverbs.la
+%C%_dropin_careless_t_SOURCES = \
+	%D%/dropin/careless.c \
+	%D%/lib/verbspair.c \
+	%D%/lib/verbspair.h \
+	# end, sorted
 %C%_dropin_cma_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_cma_channel_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_cma_fork_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_cma_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
@@ -711,8 +725,8 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
-%C%_dropin_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
-	dropin/libibverbs.la
+%C%_dropin_port_t_LDADD = %D%/libtap.la dropin/libpier-files.la \
+	dropin/librdmacm.la dropin/libibverbs.la
 %C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
 %C%_dropin_rsocket_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
@@ -845,6 +859,9 @@ uv_ldadd = %D%/libtap.la lib/uv/libpier-uv.la lib/libpier.la
 
 EXTRA_DIST += \
 	%D%/data/abi/libpier-0.1.0.xml.xz \
+	%D%/data/abi/libpier-doca-0.1.0.xml.xz \
+	%D%/data/abi/libpier-doca-2.0-0.1.0.xml.xz \
+	%D%/data/abi/libpier-uv-0.1.0.xml.xz \
 	%D%/data/dropin/libibverbs.debian12 \
 	%D%/data/dropin/libibverbs.fedora \
 	%D%/data/dropin/librdmacm.debian12 \
@@ -952,6 +969,7 @@ EXTRA_DIST += \
 	%D%/lib/perf.sh \
 	%D%/lib/perftest.sh \
 	%D%/lib/python.sh \
+	%D%/lib/python.supp \
 	%D%/lib/qemu.sh \
 	%D%/lib/reconnect.sh \
 	%D%/lib/rxe.sh \

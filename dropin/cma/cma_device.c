@@ -23,10 +23,10 @@ int pier__cma_result(int err)
 
 static bool is_loopback(struct ibv_context *verbs)
 {
-	union ibv_gid gid;
+	union pier__sockaddr first;
 
-	return !ibv_query_gid(verbs, 1, 0, &gid) &&
-	       pier__sockaddr_gid_is_loopback(gid.raw);
+	return pier__dropin_known(verbs, 0, &first) &&
+	       pier__sockaddr_is_loopback(&first.sa);
 }
 
 /* UDP port 4791 is for one device: the first that other hosts reach. */
@@ -101,6 +101,21 @@ static void goodbye(void)
 			pos, struct cma_device, link)->cm);
 }
 
+/*
+ * Another thread of the parent may have been opening the devices: it is not in
+ * the child, where they are opened anew.
+ */
+static void reset_in_child(void)
+{
+	pthread_mutex_init(&opening, NULL);
+}
+
+__attribute__((constructor))
+static void follow_forks(void)
+{
+	pthread_atfork(NULL, NULL, reset_in_child);
+}
+
 int pier__cma_devices(struct pier__list **ret)
 {
 	pthread_mutex_lock(&opening);
@@ -111,11 +126,16 @@ int pier__cma_devices(struct pier__list **ret)
 	return pier__list_empty(&devices) ? -ENODEV : 0;
 }
 
-static bool has(struct ibv_context *verbs, const uint8_t gid[16])
+/* An index that is not in use has a zero GID. */
+static bool has(struct ibv_context *verbs, const struct sockaddr *addr)
 {
 	union ibv_gid own;
+	uint8_t gid[16];
 	int i;
 
+	if (pier__sockaddr_is_any(addr))
+		return false;
+	pier__sockaddr_to_gid(addr, gid);
 	for (i = 0; !ibv_query_gid(verbs, 1, i, &own); i++)
 		if (!memcmp(own.raw, gid, sizeof(own.raw)))
 			return true;
@@ -126,14 +146,12 @@ struct cma_device *pier__cma_device_at(const struct sockaddr *addr)
 {
 	struct pier__list *all, *pos, *tmp;
 	struct cma_device *device;
-	uint8_t gid[16];
 
 	if (pier__cma_devices(&all))
 		return NULL;
-	pier__sockaddr_to_gid(addr, gid);
 	PIER__LIST_EACH(pos, tmp, all) {
 		device = pier__container_of(pos, struct cma_device, link);
-		if (has(device->verbs, gid))
+		if (has(device->verbs, addr))
 			return device;
 	}
 	return NULL;

@@ -68,11 +68,12 @@ static int source_index(struct cma_id *id, const union ibv_gid *group)
 {
 	const union pier__sockaddr local = pier__cma_local(id);
 	const struct sockaddr *addr = &local.sa;
-	union ibv_gid own = { 0 }, gid;
+	union ibv_gid own, gid;
 	int i;
 
-	if (pier__sockaddr_len(addr) && !pier__sockaddr_is_any(addr))
-		pier__sockaddr_to_gid(addr, own.raw);
+	if (!pier__sockaddr_len(addr) || pier__sockaddr_is_any(addr))
+		return -EADDRNOTAVAIL;
+	pier__sockaddr_to_gid(addr, own.raw);
 	for (i = 0; !ibv_query_gid(id->id.verbs, 1, i, &gid); i++)
 		if (!memcmp(&gid, &own, sizeof(gid)) &&
 		    IN6_IS_ADDR_V4MAPPED((struct in6_addr *)&gid) ==

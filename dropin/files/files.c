@@ -27,6 +27,8 @@ struct file {
 	void (*print)(char *to, const struct pier__port *port, uint32_t gid);
 };
 
+static const uint8_t no_gid[16];
+
 static void print_guid(char *to, const struct pier__port *port, uint32_t gid)
 {
 	uint64_t guid = port->guid;
@@ -87,9 +89,11 @@ static void print_pkey(char *to, const struct pier__port *port, uint32_t gid)
 	strcpy(to, "0xffff");
 }
 
+/* An index that is not in use has a zero GID, as in a device of the kernel. */
 static void print_gid(char *to, const struct pier__port *port, uint32_t gid)
 {
-	const uint8_t *raw = port->gids[gid].raw;
+	const struct pier_gid *entry = pier__dropin_gid(port, gid);
+	const uint8_t *raw = entry ? entry->raw : no_gid;
 	int i;
 
 	for (i = 0; i < 16; i += 2)
@@ -100,9 +104,7 @@ static void print_gid(char *to, const struct pier__port *port, uint32_t gid)
 static void print_gid_type(char *to, const struct pier__port *port,
 			   uint32_t gid)
 {
-	(void)port;
-	(void)gid;
-	strcpy(to, "RoCE v2");
+	strcpy(to, pier__dropin_gid(port, gid) ? "RoCE v2" : "IB/RoCE v1");
 }
 
 static void print_netdev(char *to, const struct pier__port *port, uint32_t gid)
@@ -157,7 +159,7 @@ static bool read_index(const char *text, const struct pier__port *port,
 		return false;
 	index = strtoul(text, &end, 10);
 	*ret = (uint32_t)index;
-	return !*end && index < port->gid_count;
+	return !*end && index < pier__dropin_gid_end(port);
 }
 
 /* The content of the file @name of @port's device; false: there is none. */

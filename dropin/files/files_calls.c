@@ -4,6 +4,7 @@
  * those.  The 64 of some is that of large files, which these are not.
  */
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -23,6 +24,7 @@ typedef int fstatat_call(int dir, const char *path, struct stat *ret,
 			 int flags);
 typedef int faccessat_call(int dir, const char *path, int mode, int flags);
 typedef char *realpath_call(const char *path, char *ret);
+typedef char *realpath_chk_call(const char *path, char *ret, size_t size);
 typedef int access_call(const char *path, int mode);
 
 /* Of fortified programs, without a mode. */
@@ -183,6 +185,23 @@ char *realpath(const char *restrict path, char *restrict ret)
 		return call(instead, ret);
 	return ret ? strcpy(ret, path) : strdup(path);
 }
+
+#ifdef __GLIBC__
+
+char *__realpath_chk(const char *path, char *ret, size_t size);
+
+/* What realpath() is in programs that are built with _FORTIFY_SOURCE. */
+char *__realpath_chk(const char *path, char *ret, size_t size)
+{
+	static realpath_chk_call *call;
+
+	if (!ret || size >= PATH_MAX)
+		return realpath(path, ret);
+	find(&call, "__realpath_chk");
+	return call(path, ret, size);	/* it ends the program */
+}
+
+#endif
 
 int access(const char *path, int mode)
 {

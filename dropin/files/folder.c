@@ -57,7 +57,7 @@ static void list_device(struct dropin_names *names, const char *folder,
 
 	for (i = 0; (name = pier__dropin_file_name(i, &by_gid)); i++) {
 		if (by_gid && !strcmp(name, folder))
-			add_gids(names, port->gid_count);
+			add_gids(names, pier__dropin_gid_end(port));
 		else
 			add_within(names, folder, name);
 	}

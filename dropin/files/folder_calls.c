@@ -32,6 +32,12 @@ typedef DIR *opendir_call(const char *path);
 typedef int closedir_call(DIR *dir);
 typedef void rewinddir_call(DIR *dir);
 typedef void *readdir_call(DIR *dir);
+typedef int readdir_r_call(DIR *dir, struct dirent *entry,
+			   struct dirent **ret);
+#ifdef __GLIBC__
+typedef int readdir64_r_call(DIR *dir, struct dirent64 *entry,
+			     struct dirent64 **ret);
+#endif
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct listing *listings;	/* with the lock */
@@ -181,16 +187,11 @@ static const char *next_name(struct listing *listing)
 	return listing->names.name[listing->at++];
 }
 
-struct dirent *readdir(DIR *dir)
+/* Returns NULL: there is none. */
+static struct dirent *next_entry(struct listing *listing)
 {
-	static readdir_call *call;
-	struct listing *listing = listing_of(dir);
-	const char *name;
+	const char *name = next_name(listing);
 
-	pier__dropin_next(&call, "readdir");
-	if (!listing)
-		return call(dir);
-	name = next_name(listing);
 	if (!name)
 		return NULL;
 	listing->entry.d_ino = listing->at;
@@ -200,19 +201,37 @@ struct dirent *readdir(DIR *dir)
 	return &listing->entry;
 }
 
-/* musl has a macro of this name. */
-#ifdef __GLIBC__
-
-struct dirent64 *readdir64(DIR *dir)
+struct dirent *readdir(DIR *dir)
 {
 	static readdir_call *call;
 	struct listing *listing = listing_of(dir);
-	const char *name;
 
-	pier__dropin_next(&call, "readdir64");
+	pier__dropin_next(&call, "readdir");
+	return listing ? next_entry(listing) : call(dir);
+}
+
+int readdir_r(DIR *restrict dir, struct dirent *restrict entry,
+	      struct dirent **restrict ret)
+{
+	static readdir_r_call *call;
+	struct listing *listing = listing_of(dir);
+
+	pier__dropin_next(&call, "readdir_r");
 	if (!listing)
-		return call(dir);
-	name = next_name(listing);
+		return call(dir, entry, ret);
+	*ret = next_entry(listing);
+	if (*ret)
+		*ret = memcpy(entry, *ret, sizeof(*entry));
+	return 0;
+}
+
+/* musl has a macro of this name. */
+#ifdef __GLIBC__
+
+static struct dirent64 *next_entry64(struct listing *listing)
+{
+	const char *name = next_name(listing);
+
 	if (!name)
 		return NULL;
 	listing->entry64.d_ino = listing->at;
@@ -220,6 +239,30 @@ struct dirent64 *readdir64(DIR *dir)
 	listing->entry64.d_type = DT_UNKNOWN;
 	strcpy(listing->entry64.d_name, name);
 	return &listing->entry64;
+}
+
+struct dirent64 *readdir64(DIR *dir)
+{
+	static readdir_call *call;
+	struct listing *listing = listing_of(dir);
+
+	pier__dropin_next(&call, "readdir64");
+	return listing ? next_entry64(listing) : call(dir);
+}
+
+int readdir64_r(DIR *restrict dir, struct dirent64 *restrict entry,
+		struct dirent64 **restrict ret)
+{
+	static readdir64_r_call *call;
+	struct listing *listing = listing_of(dir);
+
+	pier__dropin_next(&call, "readdir64_r");
+	if (!listing)
+		return call(dir, entry, ret);
+	*ret = next_entry64(listing);
+	if (*ret)
+		*ret = memcpy(entry, *ret, sizeof(*entry));
+	return 0;
 }
 
 #endif

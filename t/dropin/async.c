@@ -379,6 +379,29 @@ static void a_send_queue_is_drained(void)
 }
 
 /* None is taken before the last one has come. */
+static void a_drained_queue_takes_other_attributes(void)
+{
+	const int mask = IBV_QP_AV | IBV_QP_TIMEOUT;
+	struct ibv_qp_init_attr init;
+	struct ibv_qp_attr attr;
+
+	if (!verbspair_open(&pair))
+		return;
+	IS(move(pair.qp[0], IBV_QPS_SQD, 0), 0);
+	IS(ibv_query_qp(pair.qp[0], &attr, mask, &init), 0);
+	attr.ah_attr.grh.hop_limit = 9;
+	attr.timeout = 20;
+	attr.dest_qp_num = 0;
+	IS(ibv_modify_qp(pair.qp[0], &attr, mask), 0);
+	attr.ah_attr.grh.dgid.raw[15]++;
+	IS(ibv_modify_qp(pair.qp[0], &attr, mask), EOPNOTSUPP);
+	IS(ibv_query_qp(pair.qp[0], &attr, mask, &init), 0);
+	IS(attr.ah_attr.grh.hop_limit, 9);
+	IS(attr.timeout, 20);
+	IS(move(pair.qp[0], IBV_QPS_RTS, 0), 0);
+	OK(verbspair_close(&pair));
+}
+
 static void each_event_of_a_type_is_taken(void)
 {
 	struct ibv_async_event event;
@@ -510,6 +533,7 @@ int main(void)
 	TEST(each_completion_event_is_an_edge);
 	TEST(a_peer_that_sends_before_we_do_is_reported);
 	TEST(a_send_queue_is_drained);
+	TEST(a_drained_queue_takes_other_attributes);
 	TEST(each_event_of_a_type_is_taken);
 	TEST(events_are_taken_in_their_order);
 	TEST(many_events_end_with_their_object);

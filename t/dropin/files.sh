@@ -4,7 +4,18 @@
 # Files in /sys and /dev, where programs under `pier run` look for devices.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
-[ ! -e /sys/class/infiniband ] || skip_all "the machine has such files"
+
+# Such files of the machine are hidden in a mount namespace.
+if [ -e /sys/class/infiniband ] && [ "${1:-}" != hidden ]; then
+	for rights in -m -rm; do
+		unshare $rights true 2>/dev/null || continue
+		unshare $rights sh "$0" hidden
+		exit
+	done
+	skip_all "the machine has such files"
+fi
+[ ! -e /sys/class/infiniband ] || mount -t tmpfs none /sys/class/infiniband ||
+    skip_all "the machine has such files"
 
 port=/sys/class/infiniband/soft_lo/ports/1
 
@@ -141,6 +152,39 @@ programs_of_an_older_glibc_look_at_files()
 	done
 }
 
+# Calls of programs that are built with _FORTIFY_SOURCE, and for threads.
+programs_with_other_calls_look_at_files()
+{
+	cat >"$tmp/other.c" <<-'END'
+		#define _GNU_SOURCE
+		#include <dirent.h>
+		#include <limits.h>
+		#include <stdio.h>
+		#include <stdlib.h>
+
+		int main(int argc, char *argv[])
+		{
+			DIR *dir = opendir(argv[1]);
+			struct dirent entry, *ret;
+			char path[PATH_MAX];
+
+			if (!dir || !realpath(argv[1], path))
+				return 1;
+			while (!readdir_r(dir, &entry, &ret) && ret)
+				if (ret->d_name[0] != '.')
+					printf("%s/%s\n", path, ret->d_name);
+			return closedir(dir);
+		}
+	END
+	"${CC:-cc}" -w -O2 -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2 \
+	    "$tmp/other.c" -o "$tmp/other" || return
+	mkdir "$tmp/folder" && : >"$tmp/folder/file"
+	status 0 "$pier" run -- "$tmp/other" $port/pkeys &&
+	    [ "$(cat "$tmp/out")" = $port/pkeys/0 ] &&
+	    status 0 "$pier" run -- "$tmp/other" "$tmp/folder" &&
+	    [ "$(cat "$tmp/out")" = "$(realpath "$tmp/folder")/file" ]
+}
+
 a_device_has_an_interface()
 {
 	lists /sys/class/infiniband/soft_lo/device/net lo &&
@@ -193,6 +237,7 @@ run a_device_has_a_node
 run folders_are_listed
 run folders_are_looked_at
 run programs_of_an_older_glibc_look_at_files
+run programs_with_other_calls_look_at_files
 run a_device_has_an_interface
 run a_device_has_no_other_interface
 run what_is_not_there_is_not_found

@@ -293,6 +293,45 @@ static void fork_while_threads_poll(void)
 	exit(3);
 }
 
+/* Its first two descriptors are those that the helper had. */
+static void destroy_all(void)
+{
+	int fd[8], i;
+
+	for (i = 0; i < 8; i++)
+		fd[i] = memfd_create("own", MFD_CLOEXEC);
+	if (!verbspair_close(&pair))
+		_exit(1);
+	for (i = 0; i < 8; i++)
+		if (lseek(fd[i], 0, SEEK_END))
+			_exit(2);
+	exit(3);
+}
+
+static void fork_and_destroy(void)
+{
+	pthread_t thread;
+	int i, status;
+
+	if (!verbspair_open(&pair))
+		_exit(1);
+	polls = false;
+	pthread_create(&thread, NULL, poll_on, NULL);
+	while (!polls)
+		sched_yield();
+	for (i = 0; i < 50; i++) {
+		status = status_of(destroy_all);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) != 3)
+			_exit(2);
+	}
+	exit(3);
+}
+
+static void children_destroy_what_threads_use(void)
+{
+	ends_with(fork_and_destroy, 3);
+}
+
 static void children_end_whatever_threads_did_when_they_were_made(void)
 {
 	ends_with(fork_while_threads_poll, 3);
@@ -460,6 +499,7 @@ int main(void)
 	TEST(a_child_ends_and_the_parent_goes_on);
 	TEST(a_child_may_open_devices_of_its_own);
 	TEST(a_child_may_connect_as_its_parent_has);
+	TEST(children_destroy_what_threads_use);
 	TEST(children_end_whatever_threads_did_when_they_were_made);
 	return tap_done();
 }

@@ -5,6 +5,7 @@
 #include <netinet/in.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -174,6 +175,98 @@ static void librdmacm_and_the_program_get_each_event(void)
 	IS(rdma_destroy_id(id), 0);
 }
 
+static void is_gid(struct ibv_context *at, int index, uint32_t ip)
+{
+	uint8_t want[16] = { 0 };
+	union ibv_gid gid;
+
+	if (ip) {
+		memset(want + 10, 0xff, 2);
+		ip = htonl(ip);
+		memcpy(want + 12, &ip, sizeof(ip));
+	}
+	IS(ibv_query_gid(at, 1, index, &gid), 0);
+	if (!IS(memcmp(gid.raw, want, sizeof(want)), 0))
+		tap_note("index %d", index);
+}
+
+/* The first line of the file @name of the device. */
+static void is_in_file(const char *name, const char *want)
+{
+	char path[128], line[64] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path),
+		 "/sys/class/infiniband/" DEVICE "/ports/1/%s", name);
+	file = fopen(path, "re");
+	if (!OK(file))
+		return;
+	if (fgets(line, sizeof(line), file))
+		line[strcspn(line, "\n")] = '\0';
+	IS_STR(line, want);
+	fclose(file);
+}
+
+/* Of another context, and in files. */
+static void check_elsewhere(void)
+{
+	struct ibv_context *second = open_by_name(DEVICE);
+
+	if (OK(second)) {
+		is_gid(second, 1, 0);
+		is_gid(second, 2, STAYS + 4);
+		ibv_close_device(second);
+	}
+	is_in_file("gids/1", "0000:0000:0000:0000:0000:0000:0000:0000");
+	is_in_file("gids/2", "0000:0000:0000:0000:0000:ffff:0a50:0005");
+	is_in_file("gid_attrs/types/1", "IB/RoCE v1");
+	is_in_file("gid_attrs/types/2", "RoCE v2");
+}
+
+static bool can_send_from(int index)
+{
+	struct ibv_ah_attr attr = { .is_global = 1, .port_num = 1 };
+	struct ibv_pd *pd = ibv_alloc_pd(context);
+	struct ibv_ah *ah;
+	bool can;
+
+	IS(ibv_query_gid(context, 1, 0, &attr.grh.dgid), 0);
+	attr.grh.sgid_index = (uint8_t)index;
+	ah = ibv_create_ah(pd, &attr);
+	can = ah;
+	if (ah)
+		ibv_destroy_ah(ah);
+	ibv_dealloc_pd(pd);
+	return can;
+}
+
+static void an_index_of_no_address_has_no_gid(void)
+{
+	struct ibv_gid_entry gids[4];
+	struct ibv_port_attr port;
+
+	OK(netns_ip("addr add 10.80.0.5/24 dev pt0"));
+	is_gid(context, 1, GOES);
+	is_gid(context, 2, STAYS + 4);
+	OK(netns_ip("addr del 10.80.0.2/24 dev pt0"));
+	is_gid(context, 2, STAYS + 4);
+	is_gid(context, 1, 0);
+	IS(ibv_query_gid_ex(context, 1, 1, gids, 0), ENODATA);
+	IS(ibv_query_gid_ex(context, 1, 3, gids, 0), EINVAL);
+	IS(ibv_query_gid_table(context, gids, 4, 0), 2);
+	IS(gids[0].gid_index, 0);
+	IS(gids[1].gid_index, 2);
+	IS(ibv_query_port(context, 1, &port), 0);
+	IS(port.gid_tbl_len, 3);
+	OK(can_send_from(2));
+	OK(!can_send_from(1));
+	check_elsewhere();
+	OK(netns_ip("addr add 10.80.0.2/24 dev pt0"));
+	is_gid(context, 1, GOES);
+	OK(netns_ip("addr del 10.80.0.5/24 dev pt0"));
+	drain(context);
+}
+
 /* Not those of other addresses, and once. */
 static void ids_of_an_address_get_an_event_when_it_is_removed(void)
 {
@@ -283,6 +376,7 @@ int main(void)
 	channel = rdma_create_event_channel();
 	TEST(change_of_another_interface_is_no_event);
 	TEST(librdmacm_and_the_program_get_each_event);
+	TEST(an_index_of_no_address_has_no_gid);
 	TEST(ids_of_an_address_get_an_event_when_it_is_removed);
 	TEST(an_id_gets_the_event_that_came_while_it_was_resolved);
 	TEST(the_end_of_an_interface_is_that_of_its_device);

@@ -49,8 +49,17 @@ atomics_are_verified()
 	measure "/sec" ver_rc_compare_swap ver_rc_fetch_add
 }
 
+# With kernel Soft-RoCE, too: t/dropin/rxe_apps.sh.
+without_rdma_cm_it_fails()
+{
+	timeout -k 5 60 "$pier" run -- qperf -lp "$port" -t 1 127.0.0.1 ud_lat \
+	    >"$tmp/client" 2>&1 && return 1
+	says "$tmp/client" "failed to create address handle"
+}
+
 run bandwidth_is_measured
 run latency_is_measured
 run atomics_are_measured
 run atomics_are_verified
+run without_rdma_cm_it_fails
 tap_done

@@ -16,6 +16,7 @@ programs_meet()
 	run libfabric_exchanges_messages "$where"
 	run memory_is_written_flushed_and_read "$where"
 	run qperf_measures "$where"
+	run qperf_without_rdma_cm_fails "$where"
 	run_fio "$where"
 	run_pier "$where"
 	run_qemu "$where"

@@ -8,14 +8,14 @@
 
 /*
  * Constants in words.  Those that programs look for are as rdma-core has them,
- * and so are the names; others need only be told apart.
+ * and so are the names; others need only differ.
  */
 #define MANY 64			/* more than there are of any */
 
 static const char *words[MANY];
 
 /* @first to @last: known, and no two of the same words. */
-static void are_told_apart(const char *unknown, int first, int last)
+static void all_differ(const char *unknown, int first, int last)
 {
 	int i, j;
 
@@ -28,36 +28,36 @@ static void are_told_apart(const char *unknown, int first, int last)
 	}
 }
 
-static void results_are_told_apart(void)
+static void results_differ(void)
 {
 	int i;
 
 	for (i = 0; i <= IBV_WC_TM_RNDV_INCOMPLETE; i++)
 		words[i] = ibv_wc_status_str((enum ibv_wc_status)i);
-	are_told_apart("unknown", 0, IBV_WC_TM_RNDV_INCOMPLETE);
+	all_differ("unknown", 0, IBV_WC_TM_RNDV_INCOMPLETE);
 	IS_STR(ibv_wc_status_str(IBV_WC_SUCCESS), "success");
 	IS_STR(ibv_wc_status_str((enum ibv_wc_status)-1), "unknown");
 	IS_STR(ibv_wc_status_str(IBV_WC_TM_RNDV_INCOMPLETE + 1), "unknown");
 }
 
-static void asynchronous_events_are_told_apart(void)
+static void asynchronous_events_differ(void)
 {
 	int i;
 
 	for (i = 0; i <= IBV_EVENT_WQ_FATAL; i++)
 		words[i] = ibv_event_type_str((enum ibv_event_type)i);
-	are_told_apart("unknown", 0, IBV_EVENT_WQ_FATAL);
+	all_differ("unknown", 0, IBV_EVENT_WQ_FATAL);
 	IS_STR(ibv_event_type_str((enum ibv_event_type)-1), "unknown");
 	IS_STR(ibv_event_type_str(IBV_EVENT_WQ_FATAL + 1), "unknown");
 }
 
-static void nodes_are_told_apart(void)
+static void nodes_differ(void)
 {
 	int i;
 
 	for (i = IBV_NODE_CA; i <= IBV_NODE_UNSPECIFIED; i++)
 		words[i] = ibv_node_type_str((enum ibv_node_type)i);
-	are_told_apart("unknown", IBV_NODE_CA, IBV_NODE_UNSPECIFIED);
+	all_differ("unknown", IBV_NODE_CA, IBV_NODE_UNSPECIFIED);
 	IS_STR(ibv_node_type_str(IBV_NODE_CA), "InfiniBand channel adapter");
 	IS_STR(ibv_node_type_str(IBV_NODE_UNKNOWN), "unknown");
 	IS_STR(ibv_node_type_str(0), "unknown");
@@ -81,7 +81,7 @@ static void events_of_connections_are_their_names(void)
 		words[i] = rdma_event_str((enum rdma_cm_event_type)i);
 		OK(!strncmp(words[i], "RDMA_CM_EVENT_", 14));
 	}
-	are_told_apart("unknown event", 0, RDMA_CM_EVENT_TIMEWAIT_EXIT);
+	all_differ("unknown event", 0, RDMA_CM_EVENT_TIMEWAIT_EXIT);
 	IS_STR(words[RDMA_CM_EVENT_ADDR_RESOLVED],
 	       "RDMA_CM_EVENT_ADDR_RESOLVED");
 	IS_STR(words[RDMA_CM_EVENT_ESTABLISHED], "RDMA_CM_EVENT_ESTABLISHED");
@@ -104,9 +104,9 @@ static void rates_are_numbers(void)
 
 int main(void)
 {
-	TEST(results_are_told_apart);
-	TEST(asynchronous_events_are_told_apart);
-	TEST(nodes_are_told_apart);
+	TEST(results_differ);
+	TEST(asynchronous_events_differ);
+	TEST(nodes_differ);
 	TEST(states_of_a_port_are_their_names);
 	TEST(events_of_connections_are_their_names);
 	TEST(rates_are_numbers);

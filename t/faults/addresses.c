@@ -426,7 +426,7 @@ static uint32_t temporary(char name[INET6_ADDRSTRLEN])
 	if (!OK(i < (int)port.gid_count))
 		return 0;
 	pier__gid_text(port.gids[i].raw, name);
-	return (uint32_t)i;
+	return port.gids[i].index;
 }
 
 static void check_temporary(uint32_t index, const char *name)

@@ -405,6 +405,18 @@ qperf_measures()
 	end_server && says "$tmp/client" "ver_rc_fetch_add:"
 }
 
+# Without rdma_cm it gives no GID, which RoCE needs, on either device.
+qperf_without_rdma_cm_fails()
+{
+	next_port
+	begin qperf -lp "$port"
+	wait_for 30 listens_or_ended at "$server_at"
+	finish qperf -lp "$port" -t 1 "$address" ud_lat
+	end_server
+	[ $client -ne 0 ] &&
+	    says "$tmp/client" "failed to create address handle"
+}
+
 # fio_job NAME OPTION... - a file in blocks of 64 KiB
 fio_job()
 {

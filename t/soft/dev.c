@@ -288,6 +288,79 @@ static void a_change_of_the_interface_is_an_event(void)
 	pier__soft.dev->close(fdev);
 }
 
+/* The index of the address @text of @fdev, which the kernel has got. */
+static int index_of(struct pier__fdev *fdev, const char *text)
+{
+	struct in6_addr ip = ip6_of(text);
+	long long limit = limit_from_now();
+	int index;
+
+	do {
+		IS(pier__soft.dev->query(fdev), 0);
+		index = pier__soft_gid_index(fdev, &ip);
+	} while (index < 0 && limit_nap(limit));
+	return index;
+}
+
+static void is_address(struct pier__fdev *fdev, unsigned int index,
+		       const char *text)
+{
+	char got[INET6_ADDRSTRLEN] = "";
+	struct soft_addr addr;
+
+	if (!IS(pier__soft_gid(fdev, index, &addr), 0))
+		return;
+	inet_ntop(AF_INET6, &addr.ip, got, sizeof(got));
+	IS_STR(got, text);
+}
+
+/* A device that is opened later has the indices of the list. */
+static void check_opened_later(const struct pier__port *port)
+{
+	struct pier__fdev *fdev;
+
+	if (!IS(pier__soft.dev->open(port, &fdev), 0))
+		return;
+	is_address(fdev, 1, "fd09:4::1");
+	is_address(fdev, 2, "::ffff:10.9.4.2");
+	pier__soft.dev->close(fdev);
+}
+
+/* Addresses of IPv4 come first in the list. */
+static void a_gid_has_its_index_until_its_address_is_removed(void)
+{
+	struct soft_addr addr;
+	struct pier__fdev *fdev;
+
+	if (!needs_own_net() ||
+	    !netns_ip("link add pt4 type veth peer name pt5") ||
+	    !netns_ip("link set pt4 addrgenmode none") ||
+	    !set_up("pt4", true) || !set_up("pt5", true) ||
+	    !netns_ip("addr add 10.9.4.1/32 dev pt4"))
+		return;
+	list();
+	if (!IS(pier__soft.dev->open(find("soft_pt4"), &fdev), 0))
+		goto out_remove;
+	netns_ip("addr add fd09:4::1/64 dev pt4 nodad");
+	IS(index_of(fdev, "fd09:4::1"), 1);
+	netns_ip("addr add 10.9.4.2/32 dev pt4");
+	IS(index_of(fdev, "::ffff:10.9.4.2"), 2);
+	is_address(fdev, 1, "fd09:4::1");
+	IS(memcmp(fdev->port.gids[1].raw + 12, "\x0a\x09\x04\x02", 4), 0);
+	check_opened_later(&fdev->port);
+	netns_ip("addr del fd09:4::1/64 dev pt4");
+	IS(pier__soft.dev->query(fdev), 0);
+	IS(pier__soft_gid(fdev, 1, &addr), -EINVAL);
+	is_address(fdev, 2, "::ffff:10.9.4.2");
+	netns_ip("addr add 10.9.4.3/32 dev pt4");
+	IS(index_of(fdev, "::ffff:10.9.4.3"), 1);
+	is_address(fdev, 0, "::ffff:10.9.4.1");
+	is_address(fdev, 2, "::ffff:10.9.4.2");
+	pier__soft.dev->close(fdev);
+out_remove:
+	netns_ip("link del pt4");
+}
+
 static void a_range_that_cannot_be_is_refused(void)
 {
 	static uint8_t byte;
@@ -485,6 +558,7 @@ int main(void)
 	TEST(link_local_addresses_come_last);
 	TEST(a_device_has_its_own_address_in_a_subnet_of_two);
 	TEST(a_change_of_the_interface_is_an_event);
+	TEST(a_gid_has_its_index_until_its_address_is_removed);
 	TEST(a_range_that_cannot_be_is_refused);
 	TEST(what_cannot_be_accessed_is_named);
 	TEST(memory_that_was_never_touched_stays_so);

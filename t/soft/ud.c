@@ -152,6 +152,46 @@ static void is_dropped(void)
 	IS(to->counters->dropped, dropped + 1);
 }
 
+static int last_event;
+
+static void take_event(int type, void *async)
+{
+	OK(async == from);
+	last_event = type;
+}
+
+static void notify_when_drained(void)
+{
+	struct ibv_qp_attr attr = {
+		.qp_state = IBV_QPS_SQD, .en_sqd_async_notify = 1,
+	};
+
+	last_event = -1;
+	a->ep->event = take_event;
+	pier__soft_qp_async(from, from);
+	IS(pier__soft_qp_modify(from, &attr, IBV_QP_STATE |
+				IBV_QP_EN_SQD_ASYNC_NOTIFY, NULL, 0), 0);
+	IS(last_event, IBV_EVENT_SQ_DRAINED);
+}
+
+static void a_queue_that_is_drained_receives_and_goes_on(void)
+{
+	open_pair(NULL, NULL);
+	IS(modify(to, IBV_QPS_SQD, 0), 0);
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	IS(send_one(100), 0);
+	check_arrival(100);
+	notify_when_drained();
+	IS(send_one(100), -EINVAL);
+	from->qkey = 1;
+	IS(modify(from, IBV_QPS_SQD, IBV_QP_QKEY | IBV_QP_PKEY_INDEX), 0);
+	IS(from->qkey, QKEY);
+	IS(modify(from, IBV_QPS_SQD, IBV_QP_SQ_PSN), -EINVAL);
+	IS(modify(from, IBV_QPS_RTS, IBV_QP_QKEY), 0);
+	IS(send_one(100), 0);
+	close_pair();
+}
+
 static void another_q_key_is_dropped(void)
 {
 	open_pair(NULL, NULL);
@@ -197,7 +237,7 @@ static void what_no_datagram_can_be_is_refused(void)
 	open_pair(NULL, NULL);
 	IS(send_one(MTU + 1), -EINVAL);
 	IS(send_with(8, QKEY, IBV_WR_RDMA_WRITE, 0), -EINVAL);
-	IS(modify(from, IBV_QPS_SQD, 0), -EINVAL);
+	IS(modify(from, IBV_QPS_INIT, 0), -EINVAL);
 	IS(modify(from, IBV_QPS_ERR, 0), 0);
 	IS(send_one(8), 0);
 	IS(softpair_poll(a), 1);
@@ -338,6 +378,7 @@ int main(void)
 	TEST(a_datagram_arrives_behind_its_grh);
 	TEST(the_grh_of_ipv6_has_both_gids);
 	TEST(inline_data_and_an_immediate_arrive);
+	TEST(a_queue_that_is_drained_receives_and_goes_on);
 	TEST(another_q_key_is_dropped);
 	TEST(the_top_bit_stands_for_the_q_key_of_the_qp);
 	TEST(without_a_receive_a_datagram_is_dropped);

@@ -135,6 +135,7 @@ static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
 		goto err_close;
 	soft->fdev.fabric = &pier__soft;
 	soft->reported = soft->fdev.port;
+	pier__soft_port_number(&soft->fdev.port, port);
 	pthread_mutex_init(&soft->lock, NULL);
 
 	*ret = &soft->fdev;
@@ -182,10 +183,12 @@ static int soft_query(struct pier__fdev *fdev)
 	if (err && err != -ENODEV)
 		return err;
 	pthread_mutex_lock(&soft->lock);
-	if (err)
+	if (err) {
 		port_empty(&fdev->port);
-	else
+	} else {
+		pier__soft_port_number(&port, &fdev->port);
 		pier__port_update(&fdev->port, &port);
+	}
 	pthread_mutex_unlock(&soft->lock);
 	/* an interface that is still there may get an address again */
 	if (err && !if_indextoname(soft->ifindex, name))

@@ -4,8 +4,12 @@
 #include <string.h>
 
 #include "core/fail.h"
+#include "core/sockaddr.h"
 #include "fabric/soft/io/fdev.h"
 #include "fabric/soft/shm/mode.h"
+
+#define INDICES 32	/* of GIDs: as many as a port has */
+#define NO_INDEX UINT32_MAX	/* of one that is new */
 
 bool pier__soft_fdev_maps(const struct pier__fdev *fdev)
 {
@@ -15,15 +19,70 @@ bool pier__soft_fdev_maps(const struct pier__fdev *fdev)
 	return !pier__soft_shm_mode(0, &mode) && mode != PIER_SHM_OFF;
 }
 
+const struct pier_gid *pier__soft_port_gid(const struct pier__port *port,
+					   uint32_t index)
+{
+	for (uint32_t i = 0; i < port->gid_count; i++)
+		if (port->gids[i].index == index)
+			return &port->gids[i];
+	return NULL;
+}
+
+uint32_t pier__soft_port_gid_end(const struct pier__port *port)
+{
+	uint32_t end = 0;
+
+	for (uint32_t i = 0; i < port->gid_count; i++)
+		if (port->gids[i].index >= end)
+			end = port->gids[i].index + 1;
+	return end;
+}
+
+/* The index of @gid in @port, one that is not in @used. */
+static uint32_t index_in(const struct pier__port *port,
+			 const struct pier_gid *gid, uint32_t used)
+{
+	for (uint32_t i = 0; i < port->gid_count; i++) {
+		const struct pier_gid *own = &port->gids[i];
+
+		if (!memcmp(own->raw, gid->raw, sizeof(gid->raw)) &&
+		    own->type == gid->type && own->index < INDICES &&
+		    !(used >> own->index & 1))
+			return own->index;
+	}
+	return NO_INDEX;
+}
+
+void pier__soft_port_number(struct pier__port *port,
+			    const struct pier__port *was)
+{
+	uint32_t used = 0, i, next = 0;
+
+	for (i = 0; i < port->gid_count; i++) {
+		port->gids[i].index = index_in(was, &port->gids[i], used);
+		if (port->gids[i].index != NO_INDEX)
+			used |= 1u << port->gids[i].index;
+	}
+	for (i = 0; i < port->gid_count; i++) {
+		if (port->gids[i].index != NO_INDEX)
+			continue;
+		while (used >> next & 1)
+			next++;
+		port->gids[i].index = next++;
+	}
+}
+
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret)
 {
 	struct soft_fdev *soft = (struct soft_fdev *)fdev;
+	const struct pier_gid *gid;
 	int err = -EINVAL;
 
 	pthread_mutex_lock(&soft->lock);
-	if (index < fdev->port.gid_count) {
-		memcpy(&ret->ip, fdev->port.gids[index].raw, 16);
+	gid = pier__soft_port_gid(&fdev->port, index);
+	if (gid) {
+		memcpy(&ret->ip, gid->raw, 16);
 		err = 0;
 	}
 	pthread_mutex_unlock(&soft->lock);
@@ -42,9 +101,39 @@ int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip)
 	pthread_mutex_lock(&soft->lock);
 	for (i = 0; i < fdev->port.gid_count && index < 0; i++)
 		if (!memcmp(fdev->port.gids[i].raw, ip, 16))
-			index = (int)i;
+			index = (int)fdev->port.gids[i].index;
 	pthread_mutex_unlock(&soft->lock);
 	return index;
+}
+
+int pier__soft_gid_index_like(struct pier__fdev *fdev,
+			      const struct in6_addr *ip)
+{
+	struct soft_fdev *soft = (struct soft_fdev *)fdev;
+	struct in6_addr own;
+	int index = -1;
+	uint32_t i;
+
+	pthread_mutex_lock(&soft->lock);
+	for (i = 0; i < fdev->port.gid_count && index < 0; i++) {
+		memcpy(&own, fdev->port.gids[i].raw, sizeof(own));
+		if (IN6_IS_ADDR_V4MAPPED(&own) == IN6_IS_ADDR_V4MAPPED(ip))
+			index = (int)fdev->port.gids[i].index;
+	}
+	pthread_mutex_unlock(&soft->lock);
+	return index;
+}
+
+bool pier__soft_is_loopback(struct pier__fdev *fdev)
+{
+	struct soft_fdev *soft = (struct soft_fdev *)fdev;
+	bool is;
+
+	pthread_mutex_lock(&soft->lock);
+	is = fdev->port.gid_count &&
+	     pier__sockaddr_gid_is_loopback(fdev->port.gids[0].raw);
+	pthread_mutex_unlock(&soft->lock);
+	return is;
 }
 
 bool pier__soft_address_like(struct pier__fdev *fdev, const struct in6_addr *ip,

@@ -22,12 +22,36 @@ struct soft_fdev {
 /* Does PIER_SHM have processes of this host map memory?  As the fabric's. */
 bool pier__soft_fdev_maps(const struct pier__fdev *fdev);
 
-/* The address of GID @index of @fdev.  Errors: -EINVAL, there is none. */
+/* The GID of @port of the index @index; NULL: no address has it. */
+const struct pier_gid *pier__soft_port_gid(const struct pier__port *port,
+					   uint32_t index);
+
+/* The indices of all GIDs of @port are below. */
+uint32_t pier__soft_port_gid_end(const struct pier__port *port);
+
+/*
+ * Number the GIDs of @port: those that @was has as well keep their indices, and
+ * others get the lowest that are free.
+ */
+void pier__soft_port_number(struct pier__port *port,
+			    const struct pier__port *was);
+
+/*
+ * The address of GID @index of @fdev, which it has until it is removed, as on a
+ * device of the kernel.  Errors: -EINVAL, there is none.
+ */
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,
 		   struct soft_addr *ret);
 
+/* Is the first address of @fdev a loopback one? */
+bool pier__soft_is_loopback(struct pier__fdev *fdev);
+
 /* The index of the GID @ip of @fdev; negative: it has none such. */
 int pier__soft_gid_index(struct pier__fdev *fdev, const struct in6_addr *ip);
+
+/* That of its first one of the family of @ip; negative: it has none. */
+int pier__soft_gid_index_like(struct pier__fdev *fdev,
+			      const struct in6_addr *ip);
 
 /*
  * An address of @fdev of the family of @ip, not of a link, nor a loopback one.

@@ -304,6 +304,7 @@ static void dump_all(void)
 	PIER__LIST_EACH(pos, tmp, &helper.chans)
 		pier__soft_dump(pier__container_of(pos, struct soft_chan,
 						   link));
+	pier__soft_dump_conns();
 }
 
 /* Check the channels that are due.  Returns when the next one is. */
@@ -431,6 +432,7 @@ static void reset_in_child(void)
 	if (helper.count) {
 		close(helper.wake_fd);
 		close(helper.epoll_fd);
+		helper.wake_fd = helper.epoll_fd = -1;	/* of other files */
 	}
 	PIER__LIST_EACH(pos, tmp, &helper.chans) {
 		chan = pier__container_of(pos, struct soft_chan, link);

@@ -252,17 +252,9 @@ void pier__soft_chan_roce_port_close(struct soft_chan *chan)
 	chan->roce_sock = NULL;
 }
 
-static bool is_loopback(struct soft_chan *chan)
-{
-	struct soft_addr addr;
-
-	return !pier__soft_gid(chan->chan.fdev, 0, &addr) &&
-	       pier__sockaddr_gid_is_loopback(addr.ip.s6_addr);
-}
-
 void pier__soft_chan_roce_port_want(struct soft_chan *chan, bool *used)
 {
-	if (*used || is_loopback(chan))
+	if (*used || pier__soft_is_loopback(chan->chan.fdev))
 		return;
 	*used = pier__soft_chan_roce_port_use(chan, true);
 	if (!*used)

@@ -274,6 +274,7 @@ struct soft_qp {
 	struct soft_timer timer;
 	struct soft_counters *counters;	/* own, or of a row of the file */
 	struct soft_counters own;
+	struct soft_qp_events *events;	/* borrowed; NULL: it has no ring */
 	struct soft_req req;
 	struct soft_resp resp;
 	struct soft_fault *fault;	/* owned; NULL: there is none */
@@ -430,7 +431,9 @@ uint32_t pier__soft_wqe_cost(const struct soft_qp *qp,
 			     uint64_t to);
 /* Complete and remove the oldest. */
 void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status);
-/* In SQD: report it if what was begun is completed. */
+/* In SQD: is what was begun completed? */
+bool pier__soft_req_is_drained(const struct soft_qp *qp);
+/* In SQD: report it if it is. */
 void pier__soft_req_drained(struct soft_qp *qp);
 enum ibv_wc_opcode pier__soft_wc_opcode(uint8_t opcode);
 /* post_send.c: put @wqe, which is counted in posted, behind the others. */

@@ -96,14 +96,18 @@ void pier__soft_req_complete(struct soft_qp *qp, enum ibv_wc_status status)
 		pier__soft_req_drained(qp);
 }
 
+bool pier__soft_req_is_drained(const struct soft_qp *qp)
+{
+	const struct soft_req *req = &qp->req;
+
+	return !req->head || req->head->first >= req->drain_end;
+}
+
 void pier__soft_req_drained(struct soft_qp *qp)
 {
-	struct soft_req *req = &qp->req;
-
-	if (qp->state == IBV_QPS_SQD && req->head &&
-	    req->head->first < req->drain_end)
+	if (qp->state == IBV_QPS_SQD && !pier__soft_req_is_drained(qp))
 		return;
-	req->notify_drained = false;
+	qp->req.notify_drained = false;
 	if (qp->state == IBV_QPS_SQD)
 		pier__soft_async(qp->ep, IBV_EVENT_SQ_DRAINED, qp->async);
 }

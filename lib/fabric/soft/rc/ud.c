@@ -224,7 +224,8 @@ static bool is_way(const struct soft_hdr *hdr, const struct soft_rx *rx)
 static bool is_for(const struct soft_qp *qp, const struct soft_hdr *hdr,
 		   const struct soft_rx *rx)
 {
-	return (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS) &&
+	return (qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS ||
+		qp->state == IBV_QPS_SQD) &&
 	       (hdr->opcode == SOFT_UD_SEND_ONLY ||
 		hdr->opcode == SOFT_UD_SEND_ONLY_IMM) &&
 	       is_way(hdr, rx) && pier__roce_pkey_is_default(hdr->pkey) &&
