@@ -102,6 +102,15 @@ bool doctor_addr_lacks_netdev(const union doctor_addr *addr);
 /* Why it is not the address of one host, as "is ..."; NULL: it is. */
 const char *doctor_addr_fault(const union doctor_addr *addr);
 
+/* Make ::ffff:a.b.c.d the IPv4 address that it is. */
+void doctor_addr_unmap(union doctor_addr *addr);
+
+/*
+ * The address of the GID that -g names, without the interface of a link-local
+ * one.  Returns false: -g names none of the device.
+ */
+bool doctor_addr_named(const struct doctor *d, union doctor_addr *ret);
+
 /* The first address of @info that connections may choose. */
 bool doctor_own_addr(const struct pier_devinfo *info, union doctor_addr *ret);
 

@@ -59,18 +59,37 @@ const char *doctor_addr_fault(const union doctor_addr *addr)
 						NULL;
 }
 
+void doctor_addr_unmap(union doctor_addr *addr)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+
+	if (addr->sa.sa_family != AF_INET6 ||
+	    !IN6_IS_ADDR_V4MAPPED(&addr->in6.sin6_addr))
+		return;
+	memcpy(&in.sin_addr, addr->in6.sin6_addr.s6_addr + 12, 4);
+	in.sin_port = addr->in6.sin6_port;
+	addr->in = in;
+}
+
 static void from_gid(const struct pier_gid *gid, union doctor_addr *ret)
 {
-	static const uint8_t mapped[12] = { [10] = 0xff, [11] = 0xff };
-
 	memset(ret, 0, sizeof(*ret));
-	if (!memcmp(gid->raw, mapped, sizeof(mapped))) {
-		ret->in.sin_family = AF_INET;
-		memcpy(&ret->in.sin_addr, gid->raw + 12, 4);
-	} else {
-		ret->in6.sin6_family = AF_INET6;
-		memcpy(&ret->in6.sin6_addr, gid->raw, 16);
+	ret->in6.sin6_family = AF_INET6;
+	memcpy(&ret->in6.sin6_addr, gid->raw, 16);
+	doctor_addr_unmap(ret);
+}
+
+bool doctor_addr_named(const struct doctor *d, union doctor_addr *ret)
+{
+	struct pier_gid gid;
+
+	for (size_t i = 0; !pier_devinfo_gid(d->info, i, &gid); i++) {
+		if ((int)gid.index != d->args.gid_index)
+			continue;
+		from_gid(&gid, ret);
+		return true;
 	}
+	return false;
 }
 
 bool doctor_own_addr(const struct pier_devinfo *info, union doctor_addr *ret)

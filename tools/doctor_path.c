@@ -16,6 +16,21 @@
 #define PROBE_MS 500
 #define SAFE_MTU 1500	/* of any Ethernet */
 
+/* As connections choose: of the family of -g, or the first. */
+static void take_address(const struct doctor *d, const struct addrinfo *list,
+			 union doctor_addr *ret)
+{
+	const struct addrinfo *one = list;
+	union doctor_addr named;
+
+	if (doctor_addr_named(d, &named))
+		while (one && one->ai_family != named.sa.sa_family)
+			one = one->ai_next;
+	one = one ? one : list;
+	memcpy(ret, one->ai_addr, one->ai_addrlen);
+	doctor_addr_unmap(ret);
+}
+
 static bool resolve(struct doctor *d, struct doctor_path *ret)
 {
 	struct addrinfo hints = { .ai_socktype = SOCK_DGRAM }, *list;
@@ -30,7 +45,7 @@ static bool resolve(struct doctor *d, struct doctor_path *ret)
 			      "/etc/hosts, or known to DNS", ret->host);
 		return false;
 	}
-	memcpy(&ret->peer, list->ai_addr, list->ai_addrlen);
+	take_address(d, list, &ret->peer);
 	freeaddrinfo(list);
 	doctor_addr_text(&ret->peer, ret->peer_text);
 	return true;
@@ -55,7 +70,7 @@ static bool check_address(struct doctor *d, const struct doctor_path *path)
 	return false;
 }
 
-/* Have the same IP address? */
+/* Have the same IP address, and interface if it is link-local? */
 static bool is_same(const union doctor_addr *a, const struct sockaddr *other)
 {
 	union doctor_addr b;
@@ -65,6 +80,7 @@ static bool is_same(const union doctor_addr *a, const struct sockaddr *other)
 	memcpy(&b, other, doctor_addr_len(a));
 	return a->sa.sa_family == AF_INET ?
 		a->in.sin_addr.s_addr == b.in.sin_addr.s_addr :
+		a->in6.sin6_scope_id == b.in6.sin6_scope_id &&
 		!memcmp(&a->in6.sin6_addr, &b.in6.sin6_addr, 16);
 }
 

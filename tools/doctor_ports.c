@@ -94,7 +94,10 @@ static void add_taken(struct doctor *d, uint16_t port, int err)
 		 "another process has it", strerror(-err));
 	finding = add(d, rxe || port != DOCTOR_ROCE_PORT ? DOCTOR_OK :
 		      DOCTOR_WARNING, port, text);
-	if (!rxe)
+	if (err == -EACCES)
+		doctor_remedy(finding, "CAP_NET_BIND_SERVICE, or sysctl -w "
+			      "net.ipv4.ip_unprivileged_port_start=%u", port);
+	else if (err == -EADDRINUSE && !rxe)
 		doctor_remedy(finding, "ss -ulnp sport = :%u shows which",
 			      port);
 }

@@ -6,8 +6,10 @@
 #include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -376,17 +378,33 @@ static int fail_output(const struct plot *plot)
 	return 1;
 }
 
+/* The mode of the files that this process makes, unlike mkostemp(3). */
+static mode_t usual_mode(void)
+{
+	mode_t mask = umask(0);
+
+	umask(mask);
+	return 0666 & ~mask;
+}
+
+/* Its name is of no other file. */
 static int open_output(struct plot *plot)
 {
-	int len = snprintf(plot->part, sizeof(plot->part), "%s.tmp",
-			   plot->output);
+	int len = snprintf(plot->part, sizeof(plot->part), "%s.XXXXXX",
+			   plot->output), err;
 
 	plot->fd = -1;
 	errno = ENAMETOOLONG;
 	if (len < (int)sizeof(plot->part))
-		plot->fd = open(plot->part, O_WRONLY | O_CREAT | O_TRUNC |
-				O_CLOEXEC, 0666);
-	return plot->fd < 0 ? fail_output(plot) : 0;
+		plot->fd = mkostemp(plot->part, O_CLOEXEC);
+	if (plot->fd >= 0 && !fchmod(plot->fd, usual_mode()))
+		return 0;
+	err = fail_output(plot);
+	if (plot->fd >= 0) {
+		close(plot->fd);
+		unlink(plot->part);
+	}
+	return err;
 }
 
 /* gnuplot prints its own reasons. */

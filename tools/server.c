@@ -13,11 +13,16 @@
 int tool_gid_of(const struct pier_devinfo *info, const char *address)
 {
 	uint8_t raw[16] = { [10] = 0xff, [11] = 0xff };	/* IPv4, mapped */
+	char text[INET6_ADDRSTRLEN];
 	int index = TOOL_NOT_THERE;
 	struct pier_gid gid;
 
-	if (inet_pton(AF_INET, address, raw + 12) != 1 &&
-	    inet_pton(AF_INET6, address, raw) != 1)
+	/* a link-local one has its interface behind it, a GID has none */
+	if (snprintf(text, sizeof(text), "%.*s", (int)strcspn(address, "%"),
+		     address) >= (int)sizeof(text))
+		return TOOL_NO_ADDRESS;
+	if (inet_pton(AF_INET, text, raw + 12) != 1 &&
+	    inet_pton(AF_INET6, text, raw) != 1)
 		return TOOL_NO_ADDRESS;
 	/* an address may be there for RoCE v1, too */
 	for (size_t i = 0; !pier_devinfo_gid(info, i, &gid); i++)

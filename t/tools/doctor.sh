@@ -108,6 +108,14 @@ a_gid_that_the_device_lacks_is_reported()
 	[ $held -eq 0 ] && doctor -d soft_lo -g 0 && lacks chosen_gid
 }
 
+a_device_with_a_single_gid_has_its_remedy()
+{
+	two_hosts && ip addr flush dev near0 &&
+		ip addr add 10.77.0.1/24 dev near0 &&
+		doctor -d soft_near0 -g 99 &&
+		found "chosen_gid error" "| -g 0, its only one"
+}
+
 a_device_that_is_down_is_reported()
 {
 	two_hosts && ip link set near0 down && doctor -d soft_near0 &&
@@ -269,6 +277,15 @@ a_server_on_this_host_is_no_fault()
 		found "udp_port ok" "13579: another process has it"
 }
 
+a_port_that_this_user_may_not_use_is_reported()
+{
+	as="setpriv --bounding-set=-net_bind_service \
+		--inh-caps=-net_bind_service"
+	doctor --timeout 1 -d soft_lo 127.0.0.1:7 &&
+		found "udp_port ok" "UDP port 7: cannot be used: Permission" \
+			"net.ipv4.ip_unprivileged_port_start=7"
+}
+
 # rules HOOK RULE... - of a firewall
 rules()
 {
@@ -329,6 +346,85 @@ rules_that_drop_nothing_are_in_order()
 		found "nftables ok" "no rule that could be read drops"
 }
 
+# not_known RULE... - may they let a packet pass, which the policy drops?
+not_known()
+{
+	firewalled input "policy drop" "$@" &&
+		found "nftables ok" "whether chain inet filter input drops" \
+			"UDP port 4791 is not known: a rule" &&
+		lacks "nftables warning" &&
+		! grep "no rule that could be read" "$tmp/lines"
+}
+
+rules_that_may_accept_before_a_policy_are_not_judged()
+{
+	not_known "ip saddr 10.0.0.0/8 accept" &&
+		not_known "iifname eth7 accept" &&
+		not_known "limit rate 10/second accept" &&
+		not_known "ct count 5 accept" &&
+		not_known "ip protocol udp accept" &&
+		not_known "ip protocol != tcp accept" &&
+		not_known "udp sport vmap { 68 : accept }" &&
+		not_known "ip saddr 10.0.0.0/8 udp dport vmap \
+			{ 4791 : accept, 13579 : accept }" &&
+		not_known "ip saddr 10.0.0.1 accept" "udp dport 4791 drop" &&
+		not_known "ip saddr 10.0.0.1 ip daddr 10.0.0.2 accept" \
+			"ip saddr 10.0.0.3 drop" || return 1
+	nft 'add table inet filter; add chain inet filter more
+		add set inet filter ports { type inet_service; }'
+	not_known "udp dport @ports accept" || return 1
+	nft 'add table inet filter; add chain inet filter more'
+	not_known "jump more"
+}
+
+# dropped RULE... - by the policy, as the rules are of other packets
+dropped()
+{
+	firewalled input "policy drop" "$@" &&
+		found "nftables warning" "inet filter input drops packets" \
+			"UDP port 4791" || return 1
+}
+
+# Those of most firewalls: none has a first packet from another host.
+rules_of_other_packets_do_not_hide_a_policy()
+{
+	two_hosts || return 1
+	as="env PIER_DEVICE=soft_near0"
+	dropped "ct state established,related accept" "iif lo accept" \
+		"iifname { lo } accept" "ct state { established } accept" \
+		"ct state vmap { established : accept, invalid : drop }" \
+		"tcp dport != 22 accept" "tcp dport vmap { 22 : accept }" \
+		"meta l4proto { icmp, ipv6-icmp } accept" \
+		"ip protocol icmp accept" "ip6 nexthdr icmpv6 accept" \
+		"icmp type echo-request accept" \
+		"ip saddr 10.0.0.1 udp dport 53 accept" \
+		"meta l4proto != udp accept" "ct state != new accept" \
+		"ip saddr 10.0.0.1 drop" "counter" "log" || return 1
+	dropped "udp dport 4791 return" "udp dport 4791 accept" &&
+		dropped "udp dport vmap { 4791 : drop }" "accept" &&
+		dropped 'iif != "lo" drop' "accept" || return 1
+	firewalled input "policy drop" "ct state new accept" &&
+		found "nftables ok" "no rule that could be read" &&
+		firewalled input "policy drop" \
+			"ct state vmap { new : accept }" &&
+		found "nftables ok" "no rule that could be read" &&
+		firewalled input "policy drop" "ct state established,new \
+			meta l4proto { tcp, udp } accept" &&
+		found "nftables ok" "no rule that could be read" || return 1
+	as="env PIER_DEVICE=soft_lo"
+	firewalled input "policy drop" "iif lo accept" &&
+		found "nftables ok" "no rule that could be read"
+}
+
+a_host_without_nft_is_no_fault()
+{
+	command -v nft >/dev/null || skip "there is no nft"
+	place <<-END
+	mount --bind /dev/null $(readlink -f "$(command -v nft)")
+	END
+	doctor && found "nftables ok" "its rules cannot be read here"
+}
+
 rules_that_cannot_be_read_are_no_fault()
 {
 	as="setpriv --reuid=65534 --regid=65534 --clear-groups"
@@ -341,6 +437,17 @@ one_processor_is_a_warning()
 {
 	as="taskset -c 0"
 	doctor && found "cpus warning" "1 of the " "take turns"
+}
+
+a_machine_of_one_processor_has_another_remedy()
+{
+	echo 0 >"$tmp/online"
+	place <<-END
+	mount --bind $tmp/online /sys/devices/system/cpu/online
+	END
+	as="$placed taskset -c 0"
+	doctor && found "cpus warning" "1 of the 1 processors" \
+		"give the machine another processor"
 }
 
 # governed NAME
@@ -448,6 +555,22 @@ versions_are_printed()
 		found "rdma_core ok" "rdma-core $core:"
 }
 
+# A library whose file has another name than that of rdma-core.
+a_version_of_rdma_core_may_not_be_known()
+{
+	! grep -q '^SANITIZE_FLAGS = *[^ ]' "$build/Makefile" ||
+		skip "a sanitizer has to be the first library"
+	mkdir "$tmp/other" && cp "$(ldd "$build/lib/.libs/libpier.so" |
+		sed -n 's/.*libibverbs.so.* => \([^ ]*\) .*/\1/p')" \
+		"$tmp/other/libibverbs.so.1" || return 1
+	as="env LD_LIBRARY_PATH=$tmp/other"
+	doctor && found "rdma_core ok" \
+		"a version that is not known: $tmp/other/libib" || return 1
+	mv "$tmp/other/libibverbs.so.1" "$tmp/other/verbs.so"
+	as="env LD_PRELOAD=$tmp/other/verbs.so"
+	doctor && found "rdma_core ok" "the version of rdma-core is not known"
+}
+
 modules_are_required_by_rdma_devices_alone()
 {
 	place <<-END
@@ -478,6 +601,7 @@ run a_wrong_command_line_is_status_2
 run a_wrong_operand_has_its_reason
 run devices_are_listed_and_one_is_chosen
 run a_gid_that_the_device_lacks_is_reported
+run a_device_with_a_single_gid_has_its_remedy
 run a_device_that_is_down_is_reported
 run without_an_active_device_none_is_chosen
 run no_rdma_device_is_no_fault
@@ -492,16 +616,22 @@ run the_size_of_a_buffer_is_that_of_the_library
 run free_ports_are_reported
 run a_process_that_has_the_port_of_roce_is_reported
 run a_server_on_this_host_is_no_fault
+run a_port_that_this_user_may_not_use_is_reported
 run a_firewall_that_drops_packets_is_reported
 run a_firewall_that_lets_no_packet_leave_is_reported
 run rules_that_drop_nothing_are_in_order
+run rules_that_may_accept_before_a_policy_are_not_judged
+run rules_of_other_packets_do_not_hide_a_policy
+run a_host_without_nft_is_no_fault
 run rules_that_cannot_be_read_are_no_fault
 run one_processor_is_a_warning
+run a_machine_of_one_processor_has_another_remedy
 run a_governor_that_saves_power_is_a_warning
 run calls_that_are_denied_are_reported
 run limits_of_a_container_are_reported
 run limits_of_control_groups_of_version_1_are_reported
 run a_machine_without_limits_is_in_order
 run versions_are_printed
+run a_version_of_rdma_core_may_not_be_known
 run modules_are_required_by_rdma_devices_alone
 tap_done

@@ -101,7 +101,31 @@ a_picture_that_cannot_be_written_is_an_error()
 		mkdir "$tmp/dir.svg" && status 1 "$pier" perf plot \
 			"$tmp/one" -o "$tmp/dir.svg" &&
 		says "$tmp/err" "dir.svg\": was not written: Is a directory" &&
-		[ ! -e "$tmp/dir.svg.tmp" ]
+		alone dir.svg
+}
+
+# alone NAME - no other file of $tmp begins with it
+alone()
+{
+	[ "$(echo "$tmp/$1"*)" = "$tmp/$1" ]
+}
+
+# Another program's, as the picture's own file has a name of no other.
+a_file_of_a_similar_name_is_not_touched()
+{
+	has_gnuplot
+	result one lat && echo mine >"$tmp/a.svg.tmp" &&
+		status 0 "$pier" perf plot "$tmp/one" -o "$tmp/a.svg" &&
+		says "$tmp/a.svg" "<svg" && says "$tmp/a.svg.tmp" mine &&
+		rm "$tmp/a.svg.tmp" && alone a.svg
+}
+
+a_picture_has_the_usual_mode()
+{
+	has_gnuplot
+	result one lat && umask 027 &&
+		status 0 "$pier" perf plot "$tmp/one" -o "$tmp/mode.svg" &&
+		[ "$(stat -c %a "$tmp/mode.svg")" = 640 ]
 }
 
 # As on a disk that is full: the picture of before remains.
@@ -114,7 +138,7 @@ a_picture_that_is_not_whole_is_removed()
 		exec "$pier" perf plot "$tmp/one" -o "$tmp/a.png"
 	) 2>"$tmp/err"
 	[ $? -eq 1 ] && says "$tmp/err" "a.png\" was not written" &&
-		says "$tmp/a.png" before && [ ! -e "$tmp/a.png.tmp" ]
+		says "$tmp/a.png" before && alone a.png
 }
 
 what_is_no_result_is_named()
@@ -187,6 +211,8 @@ run a_picture_can_be_a_png
 run a_host_without_gnuplot_says_what_to_install
 run a_picture_that_cannot_be_written_is_an_error
 run a_picture_that_is_not_whole_is_removed
+run a_file_of_a_similar_name_is_not_touched
+run a_picture_has_the_usual_mode
 run csv_is_drawn_too
 run csv_of_something_else_is_named
 run what_is_no_result_is_named
