@@ -45,29 +45,89 @@ cpp_cppflags = -I$(top_srcdir)/%D%/include
 
 if CXX
 noinst_PROGRAMS += \
+	%D%/examples/comch_ctrl_path_client \
+	%D%/examples/comch_ctrl_path_server \
+	%D%/examples/comch_data_path_client \
+	%D%/examples/comch_data_path_server \
+	%D%/examples/dma_copy_dpu \
+	%D%/examples/dma_copy_host \
+	%D%/examples/rdma_atomic_requester \
+	%D%/examples/rdma_atomic_responder \
 	%D%/examples/rdma_read_requester \
 	%D%/examples/rdma_read_responder \
 	%D%/examples/rdma_receive \
 	%D%/examples/rdma_send \
+	%D%/examples/rdma_sync_event_requester \
+	%D%/examples/rdma_sync_event_responder \
+	%D%/examples/rdma_write_immediate_requester \
+	%D%/examples/rdma_write_immediate_responder \
+	%D%/examples/request_reply_client \
+	%D%/examples/request_reply_server \
+	%D%/examples/sync_event_dpu \
+	%D%/examples/sync_event_host \
 	# end, sorted
 endif
 
 cpp_examples = $(filter %D%/examples/%,$(noinst_PROGRAMS))
 $(addsuffix .$(OBJEXT),$(cpp_examples)): private AM_CPPFLAGS += $(cpp_cppflags)
+%C%_examples_comch_ctrl_path_client_SOURCES = \
+	%D%/examples/comch_ctrl_path_client.cpp
+%C%_examples_comch_ctrl_path_server_SOURCES = \
+	%D%/examples/comch_ctrl_path_server.cpp
+%C%_examples_comch_data_path_client_SOURCES = \
+	%D%/examples/comch_data_path_client.cpp
+%C%_examples_comch_data_path_server_SOURCES = \
+	%D%/examples/comch_data_path_server.cpp
+%C%_examples_dma_copy_dpu_SOURCES = %D%/examples/dma_copy_dpu.cpp
+%C%_examples_dma_copy_host_SOURCES = %D%/examples/dma_copy_host.cpp
+%C%_examples_rdma_atomic_requester_SOURCES = \
+	%D%/examples/rdma_atomic_requester.cpp
+%C%_examples_rdma_atomic_responder_SOURCES = \
+	%D%/examples/rdma_atomic_responder.cpp
 %C%_examples_rdma_read_requester_SOURCES = \
 	%D%/examples/rdma_read_requester.cpp
 %C%_examples_rdma_read_responder_SOURCES = \
 	%D%/examples/rdma_read_responder.cpp
 %C%_examples_rdma_receive_SOURCES = %D%/examples/rdma_receive.cpp
 %C%_examples_rdma_send_SOURCES = %D%/examples/rdma_send.cpp
+%C%_examples_rdma_sync_event_requester_SOURCES = \
+	%D%/examples/rdma_sync_event_requester.cpp
+%C%_examples_rdma_sync_event_responder_SOURCES = \
+	%D%/examples/rdma_sync_event_responder.cpp
+%C%_examples_rdma_write_immediate_requester_SOURCES = \
+	%D%/examples/rdma_write_immediate_requester.cpp
+%C%_examples_rdma_write_immediate_responder_SOURCES = \
+	%D%/examples/rdma_write_immediate_responder.cpp
+%C%_examples_request_reply_client_SOURCES = \
+	%D%/examples/request_reply_client.cpp
+%C%_examples_request_reply_server_SOURCES = \
+	%D%/examples/request_reply_server.cpp
+%C%_examples_sync_event_dpu_SOURCES = %D%/examples/sync_event_dpu.cpp
+%C%_examples_sync_event_host_SOURCES = %D%/examples/sync_event_host.cpp
 
 cppexamplesdir = $(docdir)/samples/cpp
 dist_cppexamples_DATA = \
+	%D%/examples/comch_ctrl_path_client.cpp \
+	%D%/examples/comch_ctrl_path_server.cpp \
+	%D%/examples/comch_data_path_client.cpp \
+	%D%/examples/comch_data_path_server.cpp \
+	%D%/examples/dma_copy_dpu.cpp \
+	%D%/examples/dma_copy_host.cpp \
 	%D%/examples/meson.build \
+	%D%/examples/rdma_atomic_requester.cpp \
+	%D%/examples/rdma_atomic_responder.cpp \
 	%D%/examples/rdma_read_requester.cpp \
 	%D%/examples/rdma_read_responder.cpp \
 	%D%/examples/rdma_receive.cpp \
 	%D%/examples/rdma_send.cpp \
+	%D%/examples/rdma_sync_event_requester.cpp \
+	%D%/examples/rdma_sync_event_responder.cpp \
+	%D%/examples/rdma_write_immediate_requester.cpp \
+	%D%/examples/rdma_write_immediate_responder.cpp \
+	%D%/examples/request_reply_client.cpp \
+	%D%/examples/request_reply_server.cpp \
+	%D%/examples/sync_event_dpu.cpp \
+	%D%/examples/sync_event_host.cpp \
 	# end, sorted
 
 EXTRA_DIST += %D%/left-out
