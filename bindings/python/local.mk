@@ -34,6 +34,8 @@ dist_pyexamples_DATA = \
 	%D%/examples/rdma_write_requester.py \
 	%D%/examples/rdma_write_responder.py \
 	%D%/examples/read.py \
+	%D%/examples/request_reply_client.py \
+	%D%/examples/request_reply_server.py \
 	%D%/examples/sample.py \
 	%D%/examples/sync_event_dpu.py \
 	%D%/examples/sync_event_host.py \

@@ -31,6 +31,12 @@ def connect(pipe, rdma, memory):
     return conn, pier.Mmap.from_descriptor(rdma.dev, remote)
 
 
+def serve(pipe, other, *args):
+    """The other process: pipe ends with this one's."""
+    other.close()
+    run(pipe, *args)
+
+
 def run(pipe, work, size, core, *args):
     """One end: work, connected, on size bytes, with its arguments."""
     access = pier.Access.LOCAL_WRITE | pier.Access.REMOTE_WRITE
@@ -132,10 +138,12 @@ def main(what, *args):
     cores = numbers or [None, None]
     here, there = multiprocessing.Pipe()
     server = multiprocessing.Process(
-        target=run,
-        args=(there, work[f"{what}_server"], size, cores[1], *words))
+        target=serve,
+        args=(there, here, work[f"{what}_server"], size, cores[1], *words))
     server.start()
-    run(here, work[f"{what}_client"], size, cores[0], *words)
+    there.close()
+    with here:
+        run(here, work[f"{what}_client"], size, cores[0], *words)
     server.join()
 
 

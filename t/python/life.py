@@ -3,11 +3,15 @@
 import array
 import asyncio
 import copy
+import contextlib
 import errno
+import gc
 import os
 import pickle
 import subprocess
 import sys
+import threading
+import time
 
 import pier
 from tap import LIMIT, fails, pair, run
@@ -68,6 +72,27 @@ print("ended")
 """
 
 
+PREPARED = """
+import gc
+import threading
+import pier
+
+with pier.Device("soft_lo") as dev, pier.Engine() as engine, \\
+        dev.register(64) as memory:
+    with pier.Dma(dev, engine) as dma:
+        gc.disable()
+        cycle = [pier.prepare(dma.copy, memory, memory)]
+        cycle.append(cycle)
+        del cycle
+        thread = threading.Thread(target=gc.collect)
+        thread.start()
+        thread.join()
+        assert memory.users() == 2, memory.users()
+    assert not memory.users(), memory.users()
+print("ended")
+"""
+
+
 VIEW = """
 import pier
 
@@ -122,6 +147,175 @@ def a_connection_is_used_by_a_finally_of_a_cycle():
 
 def a_view_outlives_its_device():
     ends_quietly(VIEW)
+
+
+class Noting(pier.Rdma):
+    """An RDMA context that notes the threads that close it."""
+
+    closed_by: list
+
+    def close(self):
+        if self.is_open():
+            self.closed_by.append(threading.get_ident())
+        super().close()
+
+    def is_open(self):
+        """Was it not closed?"""
+        return bool(getattr(self, "_rdma", None))
+
+
+class Cycle:
+    """Garbage that the garbage collector alone finds."""
+
+    def __init__(self, *what):
+        self.what = what
+        self.itself = self
+
+
+def in_thread(function):
+    """Run function in another thread, to its end; returns its ident."""
+    thread = threading.Thread(target=function)
+    thread.start()
+    ident = thread.ident
+    thread.join(LIMIT)
+    assert not thread.is_alive()
+    return ident
+
+
+def wait_until(is_over):
+    """Wait for what another thread does."""
+    for _ in range(LIMIT * 100):
+        if is_over():
+            return
+        time.sleep(0.01)
+
+
+@contextlib.contextmanager
+def no_collection():
+    """The garbage collector does not run by itself."""
+    gc.collect()
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
+
+
+def noting(dev, engine):
+    """A new one, in a cycle with what is on it; the list of its threads."""
+    rdma = Noting(dev, engine)
+    rdma.closed_by = []
+    Cycle(rdma, rdma.export(), rdma.listen(address="127.0.0.1"),
+          pier.Dma(dev, engine))
+    return rdma.closed_by
+
+
+def a_cycle_is_closed_by_the_thread_of_its_engine():
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine, \
+            no_collection():
+        closed_by = noting(dev, engine)
+        in_thread(gc.collect)
+        assert not closed_by and dev.users() == 2, closed_by
+        engine.progress()
+        assert closed_by == [threading.get_ident()]
+        assert not dev.users(), dev.users()
+
+
+def what_is_on_a_context_is_closed_by_the_thread_of_its_engine():
+    with pair() as (one, _), no_collection(), \
+            one.rdma.dev.register(64) as memory:
+        holder = [one.rdma.export(), one.rdma.listen(address="127.0.0.1"),
+                  pier.prepare(one.rdma.receive, memory)]
+        owns = [it._own for it in holder[:2]]
+        in_thread(holder.clear)
+        assert all(own.pointer for own in owns), owns
+        assert memory.users() == 1, memory.users()
+        one.engine.progress()
+        assert not any(own.pointer for own in owns), owns
+        assert not memory.users(), memory.users()
+        one.send(None)
+
+
+def a_task_that_another_thread_has_dropped_goes_with_its_context():
+    ends_quietly(PREPARED)
+
+
+def a_cycle_is_closed_by_a_thread_that_waits():
+    ready = threading.Event()
+    over = threading.Event()
+    closed_by = []
+
+    def drive(engine):
+        ready.set()
+        engine.wait_for(over.is_set, LIMIT)
+
+    with pier.Device("soft_lo") as dev, pier.Engine() as engine, \
+            no_collection():
+        rdma = Noting(dev, engine)
+        rdma.closed_by = closed_by
+        driver = threading.Thread(target=drive, args=(engine,))
+        driver.start()
+        ready.wait(LIMIT)
+        wait_until(engine.is_elsewhere)
+        Cycle(rdma)
+        del rdma
+        gc.collect()
+        wait_until(lambda: not dev.users())
+        over.set()
+        driver.join(LIMIT)
+        assert closed_by == [driver.ident], (closed_by, driver.ident)
+
+
+def a_cycle_is_closed_by_a_loop_that_sleeps():
+    async def main():
+        with pier.Device("soft_lo") as dev, pier.Engine() as engine:
+            engine.attach()
+            await asyncio.sleep(0.01)       # the engine is idle, and armed
+            closed_by = noting(dev, engine)
+            await asyncio.to_thread(gc.collect)
+            for _ in range(LIMIT * 100):
+                if not dev.users():
+                    break
+                await asyncio.sleep(0.01)
+            assert closed_by == [threading.get_ident()], closed_by
+
+    with no_collection():
+        asyncio.run(main())
+
+
+def what_another_thread_has_dropped_is_closed_with_its_engine():
+    with pier.Device("soft_lo") as dev, no_collection():
+        with pier.Engine() as engine:
+            closed_by = noting(dev, engine)
+            in_thread(gc.collect)
+            assert not closed_by
+        assert closed_by == [threading.get_ident()]
+        assert not dev.users(), dev.users()
+
+
+def a_cycle_with_its_engine_is_closed_by_any_thread():
+    with pier.Device("soft_lo") as dev, no_collection():
+        engine = pier.Engine()
+        closed_by = noting(dev, engine)
+        del engine
+        collector = in_thread(gc.collect)
+        assert closed_by == [collector], (closed_by, collector)
+        assert not dev.users(), dev.users()
+
+
+def a_cycle_of_a_thread_that_has_ended_is_closed_by_any():
+    made = []
+
+    def make():
+        engine = pier.Engine()
+        made.extend((engine, noting(dev, engine)))
+
+    with pier.Device("soft_lo") as dev, no_collection():
+        in_thread(make)
+        with made[0]:
+            gc.collect()
+            assert made[1] == [threading.get_ident()], made[1]
+            assert not dev.users(), dev.users()
 
 
 def nothing_that_owns_a_struct_is_copied():
@@ -242,6 +436,14 @@ run(a_cycle_with_a_listener_is_collected,
     a_cycle_with_a_receive_in_flight_is_collected,
     a_connection_is_used_by_a_finally_of_a_cycle,
     a_view_outlives_its_device,
+    a_cycle_is_closed_by_the_thread_of_its_engine,
+    what_is_on_a_context_is_closed_by_the_thread_of_its_engine,
+    a_task_that_another_thread_has_dropped_goes_with_its_context,
+    a_cycle_is_closed_by_a_thread_that_waits,
+    a_cycle_is_closed_by_a_loop_that_sleeps,
+    what_another_thread_has_dropped_is_closed_with_its_engine,
+    a_cycle_with_its_engine_is_closed_by_any_thread,
+    a_cycle_of_a_thread_that_has_ended_is_closed_by_any,
     nothing_that_owns_a_struct_is_copied,
     what_is_closed_in_a_function_is_busy,
     what_is_dropped_in_a_function_is_closed_after_it,

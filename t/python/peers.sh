@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 #
 # Pairs of samples without RDMA tasks, one end in Python and the other in C:
-# Comm Channels, DMA, copies of files; and a graph, beside that in C.
+# Comm Channels, requests and replies, DMA, copies of files; and a graph, beside
+# that in C.
 . "${0%/*}/../lib/alone.sh"
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/python.sh"
@@ -62,6 +63,96 @@ produce()
 a_producer_sends_to_a_consumer_either_way_round()
 {
 	produce c py && produce py c && produce py py
+}
+
+# serve LANGUAGE - request_reply_server, which SIGINT ends
+serve()
+{
+	case $1 in
+	py)	LD_PRELOAD=$preload "$python" \
+		    "$top/bindings/python/examples/request_reply_server.py" \
+		    -d soft_lo >"$tmp/server" 2>&1 & ;;
+	c)	"$c/services/request_reply_server" -d soft_lo \
+		    >"$tmp/server" 2>&1 & ;;
+	esac
+	server=$!
+	device=soft_lo wait_for 20 has_name
+}
+
+# request LANGUAGE NAME OPTION... - the client; its output is in $tmp/NAME
+request()
+{
+	language=$1 name=$2 sample=request_reply_client
+	shift 2
+	[ "$language" = py ] || sample=services/$sample
+	end "$language" "$sample" -d soft_lo "$@" >"$tmp/$name" \
+		2>"$tmp/$name.err"
+}
+
+# listed LANGUAGE LINE... - those who have met so far
+listed()
+{
+	language=$1
+	shift
+	request "$language" list --meetings && printf '%s\n' "$@" |
+		cmp - "$tmp/list"
+}
+
+# pair SERVER FIRST SECOND - the languages; a list of ten long lines is more
+# than a message, and seventeen of them are more than a client has memory for
+pair()
+{
+	short="Hi DOCA RDMA!" long=$(head -c 4000 /dev/zero | tr '\0' x)
+	serve "$1"
+	request "$2" list --meetings && [ ! -s "$tmp/list" ] || return
+	request "$2" first -t "$text" &
+	request "$3" second -t "$text" && wait $! &&
+		[ "$(cat "$tmp/first" "$tmp/second")" = "met $text
+met $text" ] && grep -qx "waiting for the server; Ctrl-C ends it" \
+		"$tmp/first.err" && listed "$2" "$text met $text" || return
+	request "$2" first -t "$long" -c 10 && request "$3" second -c 2 &&
+		[ "$(grep -cx "met $long" "$tmp/first")" -eq 10 ] &&
+		[ "$(grep -cxF "met $short" "$tmp/second")" -eq 2 ] ||
+		return
+	listed "$3" "$text met $text" "$long met $long" "$long met $long" \
+		"$long met $long" "$long met $long" "$long met $long" \
+		"$short met $short" &&
+		request "$3" first -t "$long" -c 16 &&
+		request "$2" list --meetings &&
+		[ "$(head -n 1 "$tmp/list")" = "$short met $short" ] &&
+		[ "$(grep -cx "$long met $long" "$tmp/list")" -eq 8 ] &&
+		kill -INT $server && wait $server && [ ! -s "$tmp/server" ]
+}
+
+requests_and_replies_pass_either_way_round()
+{
+	for ends in "c py c" "py c py" "py py c" "c c py"; do
+		# shellcheck disable=SC2086 # words
+		pair $ends && continue
+		echo "$ends:"
+		cut -c 1-200 "$tmp"/first* "$tmp"/second* "$tmp"/list* \
+			"$tmp/server"
+		return 1
+	done
+}
+
+# With a server in C, which prints what has ended.
+a_request_of_python_has_a_deadline()
+{
+	serve c
+	! request py late -t late --timeout 0.5 &&
+		grep -q "ETIMEDOUT: .*not finished after 500 ms" \
+		    "$tmp/late.err" &&
+		wait_for 20 grep -q "^a request ended" "$tmp/server" &&
+		kill -INT $server && wait $server ||
+		{ cat "$tmp/late.err" "$tmp/server"; return 1; }
+}
+
+a_client_without_a_server_is_an_error_message()
+{
+	! request py alone && cat "$tmp/alone.err" &&
+		grep -q '^request_reply_client.py: .*no server "request_' \
+			"$tmp/alone.err"
 }
 
 # offer HOST DPU - the languages
@@ -131,6 +222,9 @@ an_event_of_two_threads_prints_what_that_in_c_prints()
 run messages_pass_either_way_round
 run a_producer_sends_to_a_consumer_either_way_round
 run an_event_of_two_threads_prints_what_that_in_c_prints
+run requests_and_replies_pass_either_way_round
+run a_request_of_python_has_a_deadline
+run a_client_without_a_server_is_an_error_message
 run exported_memory_is_copied_either_way_round
 run files_are_copied_either_way_round
 run a_graph_prints_what_that_in_c_prints

@@ -6,6 +6,7 @@ first does nothing about it.  Descriptors pass through a pipe.
 """
 import array
 import multiprocessing
+import sys
 from multiprocessing.connection import Connection
 
 import in_tree  # noqa: F401  pylint: disable=unused-import
@@ -15,8 +16,9 @@ COUNT = 1000000
 FIRST, LAST = 500000, 500005
 
 
-def owner(pipe: Connection) -> None:
+def owner(pipe: Connection, other: Connection) -> None:
     """Share an array of squares until the reader has disconnected."""
+    other.close()       # so that pipe ends with the reader's process
     squares = array.array("d", (float(i * i) for i in range(COUNT)))
     with pier.Device() as dev, pier.Engine() as engine, \
             dev.register(squares, pier.Access.REMOTE_READ) as memory, \
@@ -46,10 +48,16 @@ def reader(pipe: Connection) -> None:
 def main() -> None:
     """Both, in processes that share a pipe and nothing else."""
     here, there = multiprocessing.Pipe()
-    peer = multiprocessing.Process(target=owner, args=(there,))
+    peer = multiprocessing.Process(target=owner, args=(there, here))
     peer.start()
-    reader(here)
+    there.close()       # the same for the owner's
+    with here:
+        try:
+            reader(here)
+        except EOFError:
+            sys.exit("read.py: the process that has the array has ended")
     peer.join()
+    sys.exit(peer.exitcode)
 
 
 if __name__ == "__main__":

@@ -52,6 +52,20 @@ def channel_arguments(about: Optional[str]) -> argparse.ArgumentParser:
     return parser
 
 
+def service_arguments(about: Optional[str]) -> argparse.ArgumentParser:
+    """A parser with the options of the samples of services."""
+    parser = argparse.ArgumentParser(description=about, allow_abbrev=False)
+    parser.add_argument("-d", "--device")
+    return parser
+
+
+def printable(data: bytes) -> str:
+    """A peer's bytes as text, with what does not print as "\\xNN"."""
+    return "".join(char if char.isprintable() else
+                   "".join(f"\\x{byte:02x}" for byte in char.encode())
+                   for char in data.decode("utf-8", "backslashreplace"))
+
+
 def _peer(args: argparse.Namespace) -> dict[str, Any]:
     names = ("local_descriptor", "remote_descriptor", "memory_descriptor",
              "timeout", "use_cm", "server_addr", "listen_port")

@@ -11,7 +11,7 @@ from ._callbacks import user_data
 from ._counters import numbers
 from ._data import data_of
 from ._errors import PierError, check, error_of, text
-from ._life import Closable
+from ._life import Closable, drop
 from ._memory import Parts, pair, source, target
 from ._operation import PENDING, Change, Task
 from ._pier import ffi, lib
@@ -264,7 +264,7 @@ class Connection(Closable):
 
     def __del__(self) -> None:
         if self._own.pointer != ffi.NULL:
-            self.close()
+            drop(self.close, self.engine)
 
     def state_changed(self, _prev: int, state: int) -> None:
         """A callback: messages that have arrived come first."""

@@ -67,10 +67,9 @@ class Context(Closable):
         """
         if self._obj == ffi.NULL:
             return
-        if self.engine.is_open:
-            self.engine.stop(self._ctx)
-        self.engine.give_up_prepared(self)
+        self.engine.stop(self._ctx)
         obj, self._obj = self._obj, ffi.NULL
+        self.engine.give_up_prepared(self)
         self._destroy(obj)
         self.engine.leave(self)
         self.engine.look_at_changes()
@@ -78,4 +77,4 @@ class Context(Closable):
 
     def __del__(self) -> None:
         if self._obj != ffi.NULL:
-            drop(self.close, self.engine.dropped)
+            drop(self.close, self.engine)

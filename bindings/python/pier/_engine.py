@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import collections
 import contextlib
 import errno
 import time
@@ -10,7 +11,7 @@ import weakref
 from typing import TYPE_CHECKING, Any, Callable, Generator, Optional
 
 from ._errors import create, error_of
-from ._life import Closable, close_dropped, drop
+from ._life import Closable, close_dropped, drop, here, no_thread
 from ._operation import Change, Operation, Task
 from ._pier import ffi, lib
 from ._time import limit_of, slice_of
@@ -34,6 +35,7 @@ class Engine(Closable):
 
     def __init__(self) -> None:
         self._pe = create(lib.pier_pe_create)
+        self._thread: Callable[[], Any] = here.thread   # which drives it
         self.err = ffi.new("int *")     # of calls that return something else
         self.task = ffi.new("struct pier_task **")      # a new one
         self.address = ffi.cast("uintptr_t *", self.task)   # as a number
@@ -51,7 +53,8 @@ class Engine(Closable):
         self.hopes: set[Rdma] = set()   # of which a connection may have ended
         self.contexts: weakref.WeakSet = weakref.WeakSet()
         self._inside: set[int] = set()  # the ids of those, open ones
-        self.dropped: list = []         # close() of those, in a callback
+        self.dropped: collections.deque = collections.deque()   # close() of
+        # what is on it, in a callback, or of another thread
         self.errors: list[BaseException] = []
         _engines.add(self)
 
@@ -77,16 +80,35 @@ class Engine(Closable):
 
         If nothing is, poll for limit_ns nanoseconds.
         """
+        self._thread = here.thread
         events = lib.pier_py_poll(self._pe or self.handle, limit_ns)
         if events < 0:
             raise error_of(events)
-        if events or self.hopes:
+        if events or self.hopes or self.dropped:
             self._dispatch()
         return events
 
     def wake(self) -> None:
         """End a wait early.  Any thread."""
         lib.pier_pe_wake(self.handle)
+
+    def is_elsewhere(self) -> bool:
+        """Does another thread drive it, which has not ended?"""
+        thread = self._thread
+        return thread is not here.thread and thread() is not None
+
+    def close_soon(self, close: Callable[[], None]) -> None:
+        """Have its thread call close().  Any thread.
+
+        Without a lock, which what the garbage collector has interrupted may
+        hold, and without the struct pier_pe, which may be destroyed meanwhile:
+        wait_for() sleeps in slices.
+        """
+        self.dropped.append(close)
+        loop = self._loop
+        if loop is not None:
+            with contextlib.suppress(RuntimeError):     # the loop is closed
+                loop.call_soon_threadsafe(self._run)
 
     def wait_for(self, is_over: Callable[[], object],
                  timeout: Optional[float]) -> bool:
@@ -95,6 +117,7 @@ class Engine(Closable):
         None is without limit.  A signal's exception, as of Ctrl-C, ends it.
         """
         limit = limit_of(timeout)
+        self._thread = here.thread
         self._disarm()
         try:
             while not is_over():
@@ -165,6 +188,7 @@ class Engine(Closable):
     @contextlib.contextmanager
     def driven_by_c(self) -> Generator[None, None, None]:
         """For calls of C that drive the engine: the loop goes on after it."""
+        self._thread = here.thread
         self._disarm()
         try:
             yield
@@ -173,6 +197,7 @@ class Engine(Closable):
 
     def enter(self, context) -> None:
         """An object of a struct pier_ctx was started."""
+        self._thread = here.thread
         self.contexts.add(context)
         self._inside.add(id(context))
 
@@ -194,6 +219,8 @@ class Engine(Closable):
 
         Raises EBUSY in a callback: it stops, but has not yet.
         """
+        if self._pe == ffi.NULL:
+            return
         with self.driven_by_c():
             err = lib.pier_ctx_stop_wait(context, -1)
             if err == -errno.EBUSY:
@@ -202,6 +229,7 @@ class Engine(Closable):
 
     def give_up_prepared(self, context) -> None:
         """Free the tasks of context that prepare() has made."""
+        close_dropped(self.dropped)     # as another thread may have dropped
         for task in list(self.prepared):
             if task.is_of(context):
                 self.prepared.discard(task)
@@ -218,8 +246,25 @@ class Engine(Closable):
         It may be repeated.  Raises EBUSY in a function of Func or Graph, as
         the close() of each context: it stops then, but is still open.
         """
-        if self._pe == ffi.NULL:
+        if self._pe != ffi.NULL:
+            self._destroy()
+        close_dropped(self.dropped)
+
+    # Nothing refers to it: no thread is in it, and this one may close it.
+    def __del__(self) -> None:
+        if getattr(self, "dropped", None) is None:
             return
+        self._thread = here.thread
+        close_dropped(self.dropped)
+        if self._pe != ffi.NULL:
+            drop(self._drop)
+
+    def _drop(self) -> None:
+        if self._inside:
+            raise error_of(-errno.EBUSY, "the engine has open contexts")
+        self.close()
+
+    def _destroy(self) -> None:
         for context in list(self.contexts):
             context.close()
         close_dropped(self.dropped)
@@ -229,15 +274,7 @@ class Engine(Closable):
         lib.pier_buf_inventory_destroy(self.inventory)
         lib.pier_pe_destroy(pe)
         self._end_changes()
-
-    def __del__(self) -> None:
-        if getattr(self, "_pe", ffi.NULL) != ffi.NULL:
-            drop(self._drop)
-
-    def _drop(self) -> None:
-        if self._inside:
-            raise error_of(-errno.EBUSY, "the engine has open contexts")
-        self.close()
+        self._thread = no_thread
 
     def _dispatch(self) -> None:
         self._drain()

@@ -2,15 +2,42 @@
 """The life of objects that own a struct of C."""
 from __future__ import annotations
 
+import collections
 import errno
-from typing import Any, Callable, TypeVar
+import threading
+import weakref
+from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar
 
 from ._errors import PierError
 from ._pier import ffi
 
+if TYPE_CHECKING:
+    from ._engine import Engine
+
 T = TypeVar("T", bound="Closable")
 
-_dropped: list[Callable[[], None]] = []
+_dropped: collections.deque[Callable[[], None]] = collections.deque()
+
+
+class _Mark:
+    """Lives as long as its thread; an ident is that of a later one, too."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _Here(threading.local):
+    """Of each thread: its mark, and a weak reference to that."""
+
+    def __init__(self) -> None:
+        self._mark = _Mark()
+        self.thread = weakref.ref(self._mark)
+
+
+here = _Here()
+
+
+def no_thread() -> None:
+    """In the place of such a reference."""
 
 
 class Single:
@@ -53,12 +80,22 @@ class Own:
         return pointer
 
 
-def drop(close: Callable[[], None], dropped: list = _dropped) -> None:
+def drop(close: Callable[[], None], engine: Optional[Engine] = None) -> None:
     """Of a __del__: close() now, or, while that raises EBUSY, later.
 
     The garbage collector calls the __del__ of a cycle in any order, that of a
-    device before those of what is on it.
+    device before those of what is on it; and in any thread: what is on an
+    engine is closed by the thread of that.
     """
+    if engine is None:
+        _try(close, _dropped)
+    elif engine.is_elsewhere():
+        engine.close_soon(close)
+    else:
+        _try(close, engine.dropped)
+
+
+def _try(close: Callable[[], None], dropped: collections.deque) -> None:
     try:
         close()
     except PierError as error:
@@ -67,11 +104,11 @@ def drop(close: Callable[[], None], dropped: list = _dropped) -> None:
         dropped.append(close)
 
 
-def close_dropped(dropped: list = _dropped) -> None:
+def close_dropped(dropped: collections.deque = _dropped) -> None:
     """Something was closed: close what was dropped and has no user left."""
     for _ in range(len(dropped)):
         try:
-            close = dropped.pop(0)
+            close = dropped.popleft()
         except IndexError:      # another thread has it
             return
-        drop(close, dropped)
+        _try(close, dropped)

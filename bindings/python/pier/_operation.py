@@ -9,7 +9,7 @@ from typing import (TYPE_CHECKING, Any, Callable, Generator, Generic, Optional,
                     TypeVar)
 
 from ._errors import check, error_of, text
-from ._life import Single
+from ._life import Single, drop
 from ._pier import ffi, lib
 
 if TYPE_CHECKING:
@@ -351,7 +351,7 @@ class Task(Operation[R_co]):
 
     def __del__(self) -> None:
         if self._prepared:
-            self.give_up()
+            drop(self.give_up, self._engine)
         error = self._error
         if (error is None or self._seen or
                 getattr(error, "errno", 0) == errno.ECANCELED):

@@ -218,7 +218,7 @@ class Rdma(Closable):
 
     def __del__(self) -> None:
         if getattr(self, "_rdma", ffi.NULL) != ffi.NULL:
-            drop(self.close, self.engine.dropped)
+            drop(self.close, self.engine)
 
     def requested(self, conn) -> None:
         """A callback: a client requests a connection."""
@@ -307,4 +307,4 @@ class Listener(Closable):
 
     def __del__(self) -> None:
         if self._own.pointer != ffi.NULL:
-            self.close()
+            drop(self.close, self._rdma.engine)
