@@ -11,6 +11,7 @@ dist_check_SCRIPTS += \
 	# end, sorted
 
 EXTRA_DIST += \
+	%D%/abi_of.sh \
 	%D%/again.sh \
 	%D%/deb.sh \
 	%D%/lintian.sh \
@@ -27,21 +28,26 @@ check-packages: Makefile
 	rm -rf packages.d
 	DEB_CFLAGS_STRIP=-g DEB_CXXFLAGS_STRIP=-g \
 		$(packages_by_run) $(srcdir)/%D%/deb.sh
-	$(packages_by_run) -j2 $(srcdir)/%D%/root.sh $(srcdir)/%D%/lintian.sh
+	$(packages_by_run) -j2 $(srcdir)/%D%/root.sh $(srcdir)/%D%/lintian.sh \
+		$(srcdir)/%D%/rpm.sh
 
-# What .ci/run has no time for: each builds everything once more.
+# What .ci/run has no time for: everything is built once more.
 check-packages-all: Makefile
 	rm -rf packages.d
 	$(packages_by_run) $(srcdir)/%D%/deb.sh
-	$(packages_by_run) -j2 $(srcdir)/%D%/root.sh $(srcdir)/%D%/lintian.sh
-	$(packages_by_run) $(srcdir)/%D%/again.sh $(srcdir)/%D%/rpm.sh
+	$(packages_by_run) -j2 $(srcdir)/%D%/root.sh $(srcdir)/%D%/lintian.sh \
+		$(srcdir)/%D%/rpm.sh
+	$(packages_by_run) $(srcdir)/%D%/again.sh
 
 # After a change of the ABI that is meant, in a build with default flags.
-abi-baseline: lib/libpier.la
-	abidw --headers-dir $(srcdir)/lib/include --drop-private-types \
-	    --no-corpus-path --no-comp-dir-path --no-show-locs \
-	    --out-file abi.xml lib/.libs/libpier.so
-	xz -9 <abi.xml >$(srcdir)/t/data/abi/libpier-0.1.0.xml.xz
-	rm abi.xml
+abi_libraries = lib/libpier lib/uv/libpier-uv \
+	bindings/doca/libpier-doca bindings/doca-2.0/libpier-doca-2.0
+abi-baseline: all
+	for library in $(abi_libraries); do \
+		name=$$(basename $$library); \
+		sh $(srcdir)/%D%/abi_of.sh $(srcdir) \
+		    $$(dirname $$library)/.libs/$$name.so | xz -9 \
+		    >$(srcdir)/t/data/abi/$$name-0.1.0.xml.xz || exit; \
+	done
 
 .PHONY: abi-baseline check-packages check-packages-all
