@@ -168,6 +168,7 @@ struct dropin_qp {
 	struct dropin_batch *batch;	/* owned, or NULL */
 	struct soft_qp *queue;		/* owned */
 	struct soft_srq *own;		/* owned; NULL: it has an SRQ */
+	struct soft_row *row;		/* of an RC QP, or NULL */
 	struct dropin_watched watched;
 	bool signal_all;
 	bool roce_port;			/* it uses UDP port 4791 */
@@ -243,18 +244,16 @@ int pier__dropin_async_init(struct dropin_context *ctx);
 void pier__dropin_async_free(struct dropin_context *ctx);
 /* Take the events of the device of @chan.  The helper calls it. */
 void pier__dropin_port_event(struct pier__chan *chan);
-/* ibv_context.c: @fn for each context of the endpoint @chan. */
 /*
- * A child of the process that has opened @context has copies of its objects:
- * what is destroyed there stays, for a thread may have had the lock.
+ * ibv_context.c: a child of the process that has opened @context has copies of
+ * its objects: what is destroyed there stays, for a thread may have had the
+ * lock.
  */
 bool pier__dropin_inherited(const struct ibv_context *context);
-
+/* @fn for each context of the endpoint @chan. */
 void pier__dropin_each(const struct pier__chan *chan,
 		       void (*fn)(struct dropin_context *ctx, int type),
 		       int type);
-/* Give the GIDs of @port the indices that they have in opened devices. */
-void pier__dropin_number_gids(struct pier__port *port);
 /* As pier__soft_port_gid() and pier__soft_port_gid_end() have it. */
 const struct pier_gid *pier__dropin_gid(const struct pier__port *port,
 					uint32_t index);

@@ -252,27 +252,6 @@ static struct ibv_context *open_for(struct ibv_device *dev, bool program)
 	return &ctx->verbs.context;
 }
 
-/* All contexts of a device, and its files, have the same indices. */
-void pier__dropin_number_gids(struct pier__port *port)
-{
-	struct pier__list *pos, *tmp;
-	struct dropin_context *ctx;
-	struct soft_fdev *soft;
-
-	pthread_mutex_lock(&lock);
-	PIER__LIST_EACH(pos, tmp, &contexts) {
-		ctx = pier__container_of(pos, struct dropin_context, link);
-		if (!is_of(ctx, port->name))
-			continue;
-		soft = (struct soft_fdev *)ctx->fdev;
-		pthread_mutex_lock(&soft->lock);
-		pier__soft_port_number(port, &soft->fdev.port);
-		pthread_mutex_unlock(&soft->lock);
-		break;
-	}
-	pthread_mutex_unlock(&lock);
-}
-
 const struct pier_gid *pier__dropin_gid(const struct pier__port *port,
 					uint32_t index)
 {

@@ -41,7 +41,6 @@ static struct ibv_device *device_new(const struct pier__port *port,
 	if (!device)
 		return NULL;
 	device->port = *port;
-	pier__dropin_number_gids(&device->port);
 	atomic_init(&device->refs, 1);
 	dev = &device->dev;
 	dev->_ops._dummy1 = is_soft;

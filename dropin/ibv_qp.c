@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "dropin/dropin.h"
+#include "fabric/soft/stats/counters_file.h"
 
 static bool is_of(const struct ibv_context *context, const struct ibv_cq *cq)
 {
@@ -82,6 +83,8 @@ static int queues_create(struct dropin_qp *qp, struct soft_chan *chan,
 	pier__soft_qp_recv_by(qp->queue, queue_of(init->recv_cq), qp->own);
 	if (init->qp_type == IBV_QPT_UD)
 		pier__soft_ud_set(qp->queue, mtu);
+	else
+		qp->row = pier__soft_chan_show(chan, qp->queue);
 	return 0;
 }
 
@@ -150,6 +153,7 @@ static void queues_destroy(struct dropin_qp *qp, struct soft_chan *chan)
 	pier__soft_chan_leave_all(chan, qp->queue);
 	pier__soft_chan_roce_port_give(chan, &qp->roce_port);
 	pier__soft_qp_destroy(qp->queue);
+	pier__soft_row_put(qp->row);
 	pier__dropin_dropped(qp->qp.send_cq);
 	pier__dropin_dropped(qp->qp.recv_cq);
 	pier__soft_srq_destroy(qp->own);

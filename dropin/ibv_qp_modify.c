@@ -69,10 +69,11 @@ static int find_way(struct soft_chan *chan, const struct soft_addr *src,
 	return err;
 }
 
-static int modify(struct soft_chan *chan, struct soft_qp *queue,
+static int modify(struct soft_chan *chan, struct dropin_qp *qp,
 		  struct ibv_qp_attr *attr, int mask, uint16_t udp_port)
 {
 	struct soft_addr src = { .port = chan->io->port };
+	struct soft_qp *queue = qp->queue;
 	bool connects = mask & IBV_QP_AV && queue->state == IBV_QPS_INIT;
 	struct soft_io *io = chan->io;
 	int err = 0;
@@ -87,6 +88,7 @@ static int modify(struct soft_chan *chan, struct soft_qp *queue,
 		err = pier__soft_qp_modify(queue, attr, mask, &src, udp_port);
 	if (!err && connects) {
 		pier__soft_qp_send_by(queue, io);
+		pier__soft_chan_show_peer(qp->row, &src, attr, udp_port);
 		pier__soft_chan_connected(chan, queue);
 	}
 	return err;
@@ -110,7 +112,7 @@ int pier__dropin_modify_qp(struct ibv_qp *ibqp, struct ibv_qp_attr *attr,
 	int err;
 
 	pier__soft_chan_begin(chan);
-	err = modify(chan, qp->queue, attr, mask, udp_port);
+	err = modify(chan, qp, attr, mask, udp_port);
 	if (!err) {
 		remember(&qp->attr, attr, mask);
 		ibqp->state = qp->queue->state;

@@ -78,6 +78,7 @@ noinst_LTLIBRARIES += %D%/libpier-soft.la
 	%D%/fabric/soft/io/faults.h \
 	%D%/fabric/soft/io/fdev.c \
 	%D%/fabric/soft/io/fdev.h \
+	%D%/fabric/soft/io/gids.c \
 	%D%/fabric/soft/io/helper.c \
 	%D%/fabric/soft/io/helper.h \
 	%D%/fabric/soft/io/late.c \

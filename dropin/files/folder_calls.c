@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,6 +16,10 @@
 #include "dropin/real/real.h"
 
 #define OTHER "/"
+
+/* Of an entry: callers of readdir_r() may have no more space. */
+#define LENGTH(type, name) \
+	((unsigned short)(offsetof(type, d_name) + strlen(name) + 1))
 
 /* A stream in place of that of a soft device's folder. */
 struct listing {
@@ -195,7 +200,7 @@ static struct dirent *next_entry(struct listing *listing)
 	if (!name)
 		return NULL;
 	listing->entry.d_ino = listing->at;
-	listing->entry.d_reclen = sizeof(listing->entry);
+	listing->entry.d_reclen = LENGTH(struct dirent, name);
 	listing->entry.d_type = DT_UNKNOWN;
 	strcpy(listing->entry.d_name, name);
 	return &listing->entry;
@@ -221,7 +226,7 @@ int readdir_r(DIR *restrict dir, struct dirent *restrict entry,
 		return call(dir, entry, ret);
 	*ret = next_entry(listing);
 	if (*ret)
-		*ret = memcpy(entry, *ret, sizeof(*entry));
+		*ret = memcpy(entry, *ret, (*ret)->d_reclen);
 	return 0;
 }
 
@@ -235,7 +240,7 @@ static struct dirent64 *next_entry64(struct listing *listing)
 	if (!name)
 		return NULL;
 	listing->entry64.d_ino = listing->at;
-	listing->entry64.d_reclen = sizeof(listing->entry64);
+	listing->entry64.d_reclen = LENGTH(struct dirent64, name);
 	listing->entry64.d_type = DT_UNKNOWN;
 	strcpy(listing->entry64.d_name, name);
 	return &listing->entry64;
@@ -261,7 +266,7 @@ int readdir64_r(DIR *restrict dir, struct dirent64 *restrict entry,
 		return call(dir, entry, ret);
 	*ret = next_entry64(listing);
 	if (*ret)
-		*ret = memcpy(entry, *ret, sizeof(*entry));
+		*ret = memcpy(entry, *ret, (*ret)->d_reclen);
 	return 0;
 }
 

@@ -378,7 +378,6 @@ static void a_send_queue_is_drained(void)
 	OK(verbspair_close(&pair));
 }
 
-/* None is taken before the last one has come. */
 static void a_drained_queue_takes_other_attributes(void)
 {
 	const int mask = IBV_QP_AV | IBV_QP_TIMEOUT;
@@ -402,6 +401,7 @@ static void a_drained_queue_takes_other_attributes(void)
 	OK(verbspair_close(&pair));
 }
 
+/* None is taken before the last one has come. */
 static void each_event_of_a_type_is_taken(void)
 {
 	struct ibv_async_event event;

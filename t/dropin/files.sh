@@ -160,19 +160,26 @@ programs_with_other_calls_look_at_files()
 		#include <dirent.h>
 		#include <limits.h>
 		#include <stdio.h>
+		#include <stddef.h>
 		#include <stdlib.h>
+		#include <string.h>
 
 		int main(int argc, char *argv[])
 		{
 			DIR *dir = opendir(argv[1]);
-			struct dirent entry, *ret;
-			char path[PATH_MAX];
+			struct dirent entry[2], *ret;
+			char path[PATH_MAX], *end = (char *)entry;
 
+			end += offsetof(struct dirent, d_name) + NAME_MAX + 1;
+			memset(end, 7, 64);
 			if (!dir || !realpath(argv[1], path))
 				return 1;
-			while (!readdir_r(dir, &entry, &ret) && ret)
+			while (!readdir_r(dir, entry, &ret) && ret)
 				if (ret->d_name[0] != '.')
 					printf("%s/%s\n", path, ret->d_name);
+			for (int i = 0; i < 64; i++)
+				if (end[i] != 7)
+					return 2;
 			return closedir(dir);
 		}
 	END

@@ -46,8 +46,10 @@ abi-baseline: all
 	for library in $(abi_libraries); do \
 		name=$$(basename $$library); \
 		sh $(srcdir)/%D%/abi_of.sh $(srcdir) \
-		    $$(dirname $$library)/.libs/$$name.so | xz -9 \
-		    >$(srcdir)/t/data/abi/$$name-0.1.0.xml.xz || exit; \
+		    $$(dirname $$library)/.libs/$$name.so >abi.xml && \
+		xz -9 <abi.xml >$(srcdir)/t/data/abi/$$name-0.1.0.xml.xz || \
+		    exit; \
 	done
+	rm abi.xml
 
 .PHONY: abi-baseline check-packages check-packages-all

@@ -326,6 +326,17 @@ static void check_opened_later(const struct pier__port *port)
 	pier__soft.dev->close(fdev);
 }
 
+/* A list that is made later has the indices of @fdev. */
+static void is_listed(const struct pier__fdev *fdev)
+{
+	const struct pier__port *port;
+
+	list();
+	port = find(fdev->port.name);
+	if (OK(port) && IS(port->gid_count, fdev->port.gid_count))
+		IS(memcmp(port->gids, fdev->port.gids, sizeof(port->gids)), 0);
+}
+
 /* Addresses of IPv4 come first in the list. */
 static void a_gid_has_its_index_until_its_address_is_removed(void)
 {
@@ -354,6 +365,7 @@ static void a_gid_has_its_index_until_its_address_is_removed(void)
 	is_address(fdev, 2, "::ffff:10.9.4.2");
 	netns_ip("addr add 10.9.4.3/32 dev pt4");
 	IS(index_of(fdev, "::ffff:10.9.4.3"), 1);
+	is_listed(fdev);
 	is_address(fdev, 0, "::ffff:10.9.4.1");
 	is_address(fdev, 2, "::ffff:10.9.4.2");
 	pier__soft.dev->close(fdev);

@@ -73,7 +73,10 @@ def serve(server: pier.ComchServer, meetings: Meetings) -> None:
             meetings.list(request)
         elif meetings.is_full:
             refuse(request)
-        elif first is None or not first.max_reply:      # or that has ended
+        elif first is None:
+            first = request
+        elif not first.max_reply:       # it has ended, or takes no reply
+            refuse(first)
             first = request
         else:
             meetings.meet(first, request)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import collections
 import errno
 import threading
+import traceback
 import weakref
 from typing import TYPE_CHECKING, Any, Callable, Optional, TypeVar
 
@@ -111,4 +112,7 @@ def close_dropped(dropped: collections.deque = _dropped) -> None:
             close = dropped.popleft()
         except IndexError:      # another thread has it
             return
-        _try(close, dropped)
+        try:
+            _try(close, dropped)
+        except PierError:       # not of the call that has come here
+            traceback.print_exc()

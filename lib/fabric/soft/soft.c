@@ -198,20 +198,6 @@ static bool soft_srq_recall(struct pier__srq *srq, uint64_t wr_id)
 	return recalled;
 }
 
-static void count_in_row(struct fabric_qp *qp)
-{
-	const struct pier__fdev *fdev = qp->qp.cq->chan->fdev;
-
-	qp->qp.qpn = qp->queue->qpn;
-	qp->row = pier__soft_row_get_qp(fdev->port.name, qp->qp.qpn);
-	if (!qp->row)
-		return;
-	pier__soft_qp_count_in(qp->queue, &qp->row->counters);
-	if (qp->queue->ep->events)
-		pier__soft_qp_record_in(qp->queue,
-					pier__soft_row_qp_events(qp->row));
-}
-
 static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 			  const struct ibv_qp_cap *cap, struct pier__qp **ret)
 {
@@ -238,8 +224,10 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 	pier__soft_chan_begin(chan);
 	err = pier__soft_qp_create(cq_of(pcq)->queue, srq_of(srq)->queue,
 				   &granted, &qp->queue);
-	if (!err)
-		count_in_row(qp);
+	if (!err) {
+		qp->qp.qpn = qp->queue->qpn;
+		qp->row = pier__soft_chan_show(chan, qp->queue);
+	}
 	pier__soft_chan_end(chan, 0);
 	if (err) {
 		free(qp);
@@ -248,15 +236,6 @@ static int soft_qp_create(struct pier__cq *pcq, struct pier__srq *srq,
 
 	*ret = &qp->qp;
 	return 0;
-}
-
-static void set_peer(struct fabric_qp *qp, const struct soft_addr *src,
-		     const struct ibv_qp_attr *attr, uint16_t udp_port)
-{
-	struct soft_addr peer = { .port = udp_port };
-
-	memcpy(&peer.ip, attr->ah_attr.grh.dgid.raw, sizeof(peer.ip));
-	pier__soft_row_peer(qp->row, src, &peer, attr->dest_qp_num);
 }
 
 /*
@@ -287,7 +266,7 @@ static int soft_qp_modify(struct pier__qp *qp, struct ibv_qp_attr *attr,
 					   udp_port);
 	if (!err && mask & IBV_QP_AV) {
 		pier__soft_qp_send_by(qp_of(qp)->queue, io);
-		set_peer(qp_of(qp), &src, attr, udp_port);
+		pier__soft_chan_show_peer(qp_of(qp)->row, &src, attr, udp_port);
 		pier__soft_chan_connected(chan, qp_of(qp)->queue);
 	}
 	pier__soft_chan_end(chan, 1);

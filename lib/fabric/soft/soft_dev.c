@@ -78,6 +78,7 @@ static int soft_list(struct pier__ports *ports)
 		return err;
 	for (i = 0; !err && i < count; i++) {
 		port_fill(&netifs[i], &port);
+		pier__soft_gids_number(netifs[i].index, &port);
 		err = pier__ports_add(ports, &port);
 	}
 	free(netifs);
@@ -130,17 +131,22 @@ static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
 		gone(port->name);
 	if (err)
 		goto err_close;
-	err = pier__soft_mr_table_create(&soft->keys);
+	err = pier__soft_gids_hold(soft->ifindex, port);
 	if (err)
 		goto err_close;
+	err = pier__soft_mr_table_create(&soft->keys);
+	if (err)
+		goto err_release;
 	soft->fdev.fabric = &pier__soft;
 	soft->reported = soft->fdev.port;
-	pier__soft_port_number(&soft->fdev.port, port);
+	pier__soft_gids_number(soft->ifindex, &soft->fdev.port);
 	pthread_mutex_init(&soft->lock, NULL);
 
 	*ret = &soft->fdev;
 	return 0;
 
+err_release:
+	pier__soft_gids_release(soft->ifindex);
 err_close:
 	close(soft->fdev.event_fd);
 err_free:
@@ -156,6 +162,7 @@ static void soft_close(struct pier__fdev *fdev)
 		return;
 	pthread_mutex_destroy(&soft->lock);
 	pier__soft_mr_table_destroy(soft->keys);
+	pier__soft_gids_release(soft->ifindex);
 	close(fdev->event_fd);
 	free(soft);
 }
@@ -186,7 +193,7 @@ static int soft_query(struct pier__fdev *fdev)
 	if (err) {
 		port_empty(&fdev->port);
 	} else {
-		pier__soft_port_number(&port, &fdev->port);
+		pier__soft_gids_number(soft->ifindex, &port);
 		pier__port_update(&fdev->port, &port);
 	}
 	pthread_mutex_unlock(&soft->lock);

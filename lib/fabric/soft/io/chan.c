@@ -436,6 +436,31 @@ void pier__soft_chan_record(struct pier__chan *pchan, uint32_t events)
 					     : NULL);
 }
 
+struct soft_row *pier__soft_chan_show(const struct soft_chan *chan,
+				      struct soft_qp *qp)
+{
+	const char *device = chan->chan.fdev->port.name;
+	struct soft_row *row = pier__soft_row_get_qp(device, qp->qpn);
+
+	if (!row)
+		return NULL;
+	pier__soft_qp_count_in(qp, &row->counters);
+	if (chan->ep->events)
+		pier__soft_qp_record_in(qp, pier__soft_row_qp_events(row));
+	return row;
+}
+
+void pier__soft_chan_show_peer(struct soft_row *row,
+			       const struct soft_addr *src,
+			       const struct ibv_qp_attr *attr,
+			       uint16_t udp_port)
+{
+	struct soft_addr peer = { .port = udp_port };
+
+	memcpy(&peer.ip, attr->ah_attr.grh.dgid.raw, sizeof(peer.ip));
+	pier__soft_row_peer(row, src, &peer, attr->dest_qp_num);
+}
+
 static int create(struct pier__fdev *fdev, bool verbs, uint32_t shm,
 		  struct pier__chan **ret)
 {

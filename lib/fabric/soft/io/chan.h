@@ -286,6 +286,19 @@ int pier__soft_chan_watch(struct soft_chan *chan, int fd);
 void pier__soft_chan_connected(struct soft_chan *chan, struct soft_qp *qp);
 
 /*
+ * Count what @qp, which is new, does in a row of the counters file, which is
+ * returned, and record its events there.  After the QP has ended the caller
+ * puts the row back.  NULL: none is free.
+ */
+struct soft_row *pier__soft_chan_show(const struct soft_chan *chan,
+				      struct soft_qp *qp);
+/* It was connected: @row, or NULL, has the addresses. */
+void pier__soft_chan_show_peer(struct soft_row *row,
+			       const struct soft_addr *src,
+			       const struct ibv_qp_attr *attr,
+			       uint16_t udp_port);
+
+/*
  * The rings of shared memory are polled no more, so a peer has to ring; they
  * are polled again.  No effect without shared memory.
  */

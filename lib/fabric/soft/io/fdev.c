@@ -8,9 +8,6 @@
 #include "fabric/soft/io/fdev.h"
 #include "fabric/soft/shm/mode.h"
 
-#define INDICES 32	/* of GIDs: as many as a port has */
-#define NO_INDEX UINT32_MAX	/* of one that is new */
-
 bool pier__soft_fdev_maps(const struct pier__fdev *fdev)
 {
 	enum pier_shm mode;
@@ -36,40 +33,6 @@ uint32_t pier__soft_port_gid_end(const struct pier__port *port)
 		if (port->gids[i].index >= end)
 			end = port->gids[i].index + 1;
 	return end;
-}
-
-/* The index of @gid in @port, one that is not in @used. */
-static uint32_t index_in(const struct pier__port *port,
-			 const struct pier_gid *gid, uint32_t used)
-{
-	for (uint32_t i = 0; i < port->gid_count; i++) {
-		const struct pier_gid *own = &port->gids[i];
-
-		if (!memcmp(own->raw, gid->raw, sizeof(gid->raw)) &&
-		    own->type == gid->type && own->index < INDICES &&
-		    !(used >> own->index & 1))
-			return own->index;
-	}
-	return NO_INDEX;
-}
-
-void pier__soft_port_number(struct pier__port *port,
-			    const struct pier__port *was)
-{
-	uint32_t used = 0, i, next = 0;
-
-	for (i = 0; i < port->gid_count; i++) {
-		port->gids[i].index = index_in(was, &port->gids[i], used);
-		if (port->gids[i].index != NO_INDEX)
-			used |= 1u << port->gids[i].index;
-	}
-	for (i = 0; i < port->gid_count; i++) {
-		if (port->gids[i].index != NO_INDEX)
-			continue;
-		while (used >> next & 1)
-			next++;
-		port->gids[i].index = next++;
-	}
 }
 
 int pier__soft_gid(struct pier__fdev *fdev, unsigned int index,

@@ -30,11 +30,14 @@ const struct pier_gid *pier__soft_port_gid(const struct pier__port *port,
 uint32_t pier__soft_port_gid_end(const struct pier__port *port);
 
 /*
- * Number the GIDs of @port: those that @was has as well keep their indices, and
- * others get the lowest that are free.
+ * While a device of the interface @ifindex is open, each of its GIDs has the
+ * index that it had first in this process, in lists as well.  A new GID gets
+ * the lowest that is free.  The first to hold it gives those of @port.  Any
+ * thread.  Errors: -ENOMEM.
  */
-void pier__soft_port_number(struct pier__port *port,
-			    const struct pier__port *was);
+int pier__soft_gids_hold(unsigned int ifindex, const struct pier__port *port);
+void pier__soft_gids_release(unsigned int ifindex);
+void pier__soft_gids_number(unsigned int ifindex, struct pier__port *port);
 
 /*
  * The address of GID @index of @fdev, which it has until it is removed, as on a

@@ -28,6 +28,7 @@ static struct {
 	char path[128];
 	struct soft_counters_file *file;		/* NULL: none yet */
 	uint8_t use[ROWS];
+	bool records[SOFT_ROWS_QP];	/* its events have space in the file */
 } own = { .lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1 };
 
 const char *pier__soft_counters_dir = "/dev/shm";
@@ -193,6 +194,8 @@ static struct soft_row *take(size_t from, size_t to, const char *device)
 	memset(row, 0, sizeof(*row));
 	snprintf(row->device, sizeof(row->device), "%s", device);
 	own.use[i] = USED;
+	if (i >= SOFT_ROWS_EP)
+		own.records[i - SOFT_ROWS_EP] = false;
 	return row;
 }
 
@@ -261,15 +264,17 @@ struct soft_events *pier__soft_row_events(struct soft_row *row)
 struct soft_qp_events *pier__soft_row_qp_events(struct soft_row *row)
 {
 	struct soft_qp_events *events = NULL;
+	size_t i;
 
 	pthread_mutex_lock(&own.lock);
 	if (is_own(row)) {
-		events = &own.file->qp_events[row - own.file->row -
-					      SOFT_ROWS_EP];
-		if (reserve(events, sizeof(*events)))
-			events = NULL;
-		else
+		i = (size_t)(row - own.file->row) - SOFT_ROWS_EP;
+		events = &own.file->qp_events[i];
+		own.records[i] = !reserve(events, sizeof(*events));
+		if (own.records[i])
 			memset(events, 0, sizeof(*events));
+		else
+			events = NULL;
 	}
 	pthread_mutex_unlock(&own.lock);
 	return events;
@@ -281,7 +286,7 @@ const struct soft_qp_events *pier__soft_conn_events(size_t i,
 	const struct soft_qp_events *events = NULL;
 
 	pthread_mutex_lock(&own.lock);
-	if (own.file && own.use[SOFT_ROWS_EP + i] == USED) {
+	if (own.file && own.use[SOFT_ROWS_EP + i] == USED && own.records[i]) {
 		events = &own.file->qp_events[i];
 		*ret_device = own.file->row[SOFT_ROWS_EP + i].device;
 	}
