@@ -310,12 +310,12 @@ int ibv_close_device(struct ibv_context *context)
 {
 	struct dropin_context *ctx = dropin_of(context);
 
-	if (ctx->opener == getpid())
+	if (ctx->opener == getpid()) {
 		pier__soft_chan_acknowledge(ctx->chan);
+		pier__dropin_end_qps(ctx);
+	}
 	if (part(ctx))
 		engine_close(ctx->chan, ctx->fdev);
-	else if (ctx->opener == getpid())
-		pier__dropin_end_qps(ctx);
 	context_free(ctx);
 	return 0;
 }

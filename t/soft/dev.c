@@ -368,6 +368,10 @@ static void a_gid_has_its_index_until_its_address_is_removed(void)
 	is_listed(fdev);
 	is_address(fdev, 0, "::ffff:10.9.4.1");
 	is_address(fdev, 2, "::ffff:10.9.4.2");
+	netns_ip("addr flush dev pt4");
+	IS(pier__soft.dev->query(fdev), 0);
+	netns_ip("addr add 10.9.4.2/32 dev pt4");
+	IS(index_of(fdev, "::ffff:10.9.4.2"), 0);
 	pier__soft.dev->close(fdev);
 out_remove:
 	netns_ip("link del pt4");

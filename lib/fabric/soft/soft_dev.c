@@ -66,7 +66,7 @@ static void port_fill(const struct soft_netif *netif, struct pier__port *port)
 	port->gid_passing = netif->gid_passing;
 }
 
-static int soft_list(struct pier__ports *ports)
+static int list_numbered(struct pier__ports *ports)
 {
 	struct pier__port port;
 	struct soft_netif *netifs;
@@ -82,6 +82,16 @@ static int soft_list(struct pier__ports *ports)
 		err = pier__ports_add(ports, &port);
 	}
 	free(netifs);
+	return err;
+}
+
+static int soft_list(struct pier__ports *ports)
+{
+	int err;
+
+	pier__soft_gids_lock();
+	err = list_numbered(ports);
+	pier__soft_gids_unlock();
 	return err;
 }
 
@@ -116,6 +126,30 @@ static int gone(const char *name)
 			  "IP address", name);
 }
 
+/* The port of @soft, which was listed as @listed. */
+static int find_port(struct soft_fdev *soft, const struct pier__port *listed)
+{
+	int err;
+
+	pier__soft_gids_lock();
+	err = port_now(listed->name, &soft->fdev.port, &soft->ifindex);
+	if (!err)
+		err = pier__soft_gids_hold(soft->ifindex, listed);
+	if (!err) {
+		soft->reported = soft->fdev.port;
+		pier__soft_gids_number(soft->ifindex, &soft->fdev.port);
+	}
+	pier__soft_gids_unlock();
+	return err == -ENODEV ? gone(listed->name) : err;
+}
+
+static void release_port(const struct soft_fdev *soft)
+{
+	pier__soft_gids_lock();
+	pier__soft_gids_release(soft->ifindex);
+	pier__soft_gids_unlock();
+}
+
 static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
 {
 	struct soft_fdev *soft = calloc(1, sizeof(*soft));
@@ -126,27 +160,20 @@ static int soft_open(const struct pier__port *port, struct pier__fdev **ret)
 	err = pier__soft_netif_watch(&soft->fdev.event_fd);
 	if (err)
 		goto err_free;
-	err = port_now(port->name, &soft->fdev.port, &soft->ifindex);
-	if (err == -ENODEV)
-		gone(port->name);
-	if (err)
-		goto err_close;
-	err = pier__soft_gids_hold(soft->ifindex, port);
+	err = find_port(soft, port);
 	if (err)
 		goto err_close;
 	err = pier__soft_mr_table_create(&soft->keys);
 	if (err)
 		goto err_release;
 	soft->fdev.fabric = &pier__soft;
-	soft->reported = soft->fdev.port;
-	pier__soft_gids_number(soft->ifindex, &soft->fdev.port);
 	pthread_mutex_init(&soft->lock, NULL);
 
 	*ret = &soft->fdev;
 	return 0;
 
 err_release:
-	pier__soft_gids_release(soft->ifindex);
+	release_port(soft);
 err_close:
 	close(soft->fdev.event_fd);
 err_free:
@@ -162,7 +189,7 @@ static void soft_close(struct pier__fdev *fdev)
 		return;
 	pthread_mutex_destroy(&soft->lock);
 	pier__soft_mr_table_destroy(soft->keys);
-	pier__soft_gids_release(soft->ifindex);
+	release_port(soft);
 	close(fdev->event_fd);
 	free(soft);
 }
@@ -176,11 +203,11 @@ static void port_empty(struct pier__port *port)
 	memset(port->gids, 0, sizeof(port->gids));
 }
 
-static int soft_query(struct pier__fdev *fdev)
+/* Errors: -ENODEV, it has no address; those of the kernel's lists. */
+static int query_port(struct soft_fdev *soft)
 {
-	struct soft_fdev *soft = soft_of(fdev);
+	struct pier__fdev *fdev = &soft->fdev;
 	struct pier__port port;
-	char name[IF_NAMESIZE];
 	unsigned int ifindex;
 	int err;
 
@@ -192,15 +219,29 @@ static int soft_query(struct pier__fdev *fdev)
 	pthread_mutex_lock(&soft->lock);
 	if (err) {
 		port_empty(&fdev->port);
+		pier__soft_gids_number(soft->ifindex, &fdev->port);
 	} else {
 		pier__soft_gids_number(soft->ifindex, &port);
 		pier__port_update(&fdev->port, &port);
 	}
 	pthread_mutex_unlock(&soft->lock);
+	return err;
+}
+
+static int soft_query(struct pier__fdev *fdev)
+{
+	struct soft_fdev *soft = soft_of(fdev);
+	char name[IF_NAMESIZE];
+	int err;
+
+	pier__soft_gids_lock();
+	err = query_port(soft);
+	pier__soft_gids_unlock();
 	/* an interface that is still there may get an address again */
-	if (err && !if_indextoname(soft->ifindex, name))
-		return gone(fdev->port.name);
-	return 0;
+	if (err == -ENODEV)
+		err = if_indextoname(soft->ifindex, name) ?
+		      0 : gone(fdev->port.name);
+	return err;
 }
 
 /* The next event that makes @reported equal @port; -EAGAIN: none. */

@@ -32,9 +32,14 @@ uint32_t pier__soft_port_gid_end(const struct pier__port *port);
 /*
  * While a device of the interface @ifindex is open, each of its GIDs has the
  * index that it had first in this process, in lists as well.  A new GID gets
- * the lowest that is free.  The first to hold it gives those of @port.  Any
- * thread.  Errors: -ENOMEM.
+ * the lowest that is free.  The first to hold it gives those of @port.  Errors:
+ * -ENOMEM.
+ *
+ * Any thread, between lock and unlock, which is also when the kernel is asked
+ * for @port: what was asked earlier is not numbered later.
  */
+void pier__soft_gids_lock(void);
+void pier__soft_gids_unlock(void);
 int pier__soft_gids_hold(unsigned int ifindex, const struct pier__port *port);
 void pier__soft_gids_release(unsigned int ifindex);
 void pier__soft_gids_number(unsigned int ifindex, struct pier__port *port);

@@ -20,23 +20,35 @@ struct interface {
 	struct pier__port port;		/* with the indices of its GIDs */
 };
 
+static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct pier__list all = { &all, &all };
 
-/* Around fork(2): the child's copy is consistent. */
-static void before_fork(void)
+/* Also around fork(2): the child's copy is consistent. */
+static void take(void)
 {
 	pthread_mutex_lock(&lock);
 }
 
-static void after_fork(void)
+static void give(void)
 {
 	pthread_mutex_unlock(&lock);
 }
 
 static void follow_forks(void)
 {
-	pthread_atfork(before_fork, after_fork, after_fork);
+	pthread_atfork(take, give, give);
+}
+
+void pier__soft_gids_lock(void)
+{
+	pthread_once(&once, follow_forks);
+	take();
+}
+
+void pier__soft_gids_unlock(void)
+{
+	give();
 }
 
 /* The index of @gid in @port, one that is not in @used. */
@@ -76,7 +88,7 @@ static void number(struct pier__port *port, const struct pier__port *was)
 	}
 }
 
-/* With the lock.  NULL: no device of the interface is open. */
+/* NULL: no device of the interface is open. */
 static struct interface *find(unsigned int ifindex)
 {
 	struct pier__list *pos, *tmp;
@@ -92,18 +104,15 @@ static struct interface *find(unsigned int ifindex)
 
 void pier__soft_gids_number(unsigned int ifindex, struct pier__port *port)
 {
-	struct interface *one;
+	struct interface *one = find(ifindex);
 
-	pthread_mutex_lock(&lock);
-	one = find(ifindex);
-	if (one) {
-		number(port, &one->port);
-		one->port = *port;
-	}
-	pthread_mutex_unlock(&lock);
+	if (!one)
+		return;
+	number(port, &one->port);
+	one->port = *port;
 }
 
-/* With the lock.  NULL: there is no memory. */
+/* NULL: there is no memory. */
 static struct interface *add(unsigned int ifindex,
 			     const struct pier__port *port)
 {
@@ -119,29 +128,22 @@ static struct interface *add(unsigned int ifindex,
 
 int pier__soft_gids_hold(unsigned int ifindex, const struct pier__port *port)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct interface *one;
+	struct interface *one = find(ifindex);
 
-	pthread_once(&once, follow_forks);
-	pthread_mutex_lock(&lock);
-	one = find(ifindex);
 	if (!one)
 		one = add(ifindex, port);
-	if (one)
-		one->users++;
-	pthread_mutex_unlock(&lock);
-	return one ? 0 : pier__fail(-ENOMEM, "no memory for a device");
+	if (!one)
+		return pier__fail(-ENOMEM, "no memory for a device");
+	one->users++;
+	return 0;
 }
 
 void pier__soft_gids_release(unsigned int ifindex)
 {
-	struct interface *one;
+	struct interface *one = find(ifindex);
 
-	pthread_mutex_lock(&lock);
-	one = find(ifindex);
-	if (one && !--one->users) {
-		pier__list_del(&one->link);
-		free(one);
-	}
-	pthread_mutex_unlock(&lock);
+	if (!one || --one->users)
+		return;
+	pier__list_del(&one->link);
+	free(one);
 }

@@ -294,6 +294,12 @@ const struct soft_qp_events *pier__soft_conn_events(size_t i,
 	return events;
 }
 
+/* The child makes a file of its own; a thread may have had the lock. */
+void pier__soft_rows_forked(void)
+{
+	pthread_mutex_init(&own.lock, NULL);
+}
+
 void pier__soft_row_put(struct soft_row *row)
 {
 	if (!row)

@@ -95,6 +95,9 @@ const struct soft_qp_events *pier__soft_conn_events(size_t i,
 /* Release @row, which is not written any more; or NULL.  Any thread. */
 void pier__soft_row_put(struct soft_row *row);
 
+/* In a child of fork(2). */
+void pier__soft_rows_forked(void);
+
 /* Set the addresses of the connection of @row; or NULL. */
 void pier__soft_row_peer(struct soft_row *row, const struct soft_addr *local,
 			 const struct soft_addr *peer, uint32_t peer_qpn);
