@@ -12,7 +12,7 @@ python=/usr/bin/python3
     skip_all "there is no pyverbs: install python3-pyverbs"
 folder=/usr/share/doc/rdma-core/tests
 [ -f $folder/run_tests.py ] ||
-    skip_all "there are no tests of it: install python3-pyverbs with its documents"
+    skip_all "there are no tests of it: install python3-pyverbs, with documents"
 
 # Those of rdma_cm bind to an address that is not lo's.
 own_net "$@"
