@@ -55,7 +55,7 @@ changed()
 	differs "$1" "$tmp/other" >"$tmp/words" && grep -q "$3" "$tmp/words"
 }
 
-# A function that is missing, and a member of another value.
+# A function that is missing, and an enumerator of another value.
 changes_are_seen()
 {
 	for symbol in libpier:pier_pe_progress libpier-uv:pier_uv_create \
