@@ -415,7 +415,8 @@ qperf_without_rdma_cm_fails()
 	finish qperf -lp "$port" -t 1 "$address" ud_lat
 	end_server
 	[ $client -ne 0 ] &&
-	    grep -e "failed to create address handle" -e "^server:" "$tmp/client"
+	    grep -e "failed to create address handle" -e "^server:" \
+		"$tmp/client"
 }
 
 # fio_job NAME OPTION... - a file in blocks of 64 KiB
