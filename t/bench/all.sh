@@ -73,6 +73,8 @@ machine()
 	echo "| system | $(. /etc/os-release; echo "$PRETTY_NAME")," \
 	    "Linux $(uname -r) |"
 	echo "| compiler | $(cc --version | head -n 1) |"
+	echo "| Python | $(command -v python3)," \
+	    "$(python3 --version | sed 's/^Python //') |"
 	echo "| beside | $(peers | paste -sd , | sed 's/,/, /g') |"
 	echo "| load before | $before |"
 	echo "| seconds | $(($(date +%s) - begun)) |"

@@ -106,6 +106,7 @@ EXTRA_PROGRAMS += \
 	%D%/procs.h \
 	# end, sorted
 %C%_bare_stream_CPPFLAGS = $(AM_CPPFLAGS) -I$(top_srcdir)/t
+%C%_bare_stream_LDADD = lib/libpier-core.la
 %C%_soft_load_SOURCES = \
 	%D%/procs.c \
 	%D%/procs.h \

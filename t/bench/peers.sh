@@ -46,7 +46,11 @@ by_ucx()
 }
 
 lat_ucx() { by_ucx tag_lat "$1" "$(laps "$1")" 2; }
-bw_ucx() { by_ucx tag_bw "$1" "$(messages "$1")" 6 | to_mb | to_gb; }
+bw_ucx()
+{
+	faster_of_ucx by_ucx tag_bw "$1" "$(messages "$1")" 6 | to_mb | to_gb
+}
+
 
 lat_libfabric()
 {

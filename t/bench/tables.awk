@@ -5,7 +5,8 @@
 #
 #	WHAT: FIGURES, at most|at least LIMIT: met|MISSED
 #	WHAT: not measured, at most|at least LIMIT: MISSED
-#	WHAT: FIGURES: no aim		nothing is asked of it
+#	WHAT: FIGURES: no aim		nothing is asked of it; with ", at most|at
+#					least LIMIT" before, it is behind beyond it
 #	WHAT: FIGURES: a limit		the machine does no more
 #
 # where FIGURES begin with a number, which "(LEAST to MOST" may follow, and a
@@ -68,9 +69,7 @@ function check_verdict(	good, margin)
 function split_aim(text)
 {
 	how = limit = ""
-	if (verdict != "met" && verdict != "MISSED")
-		return text
-	if (!match(text, /, at (most|least) [^,]*$/))
+	if (verdict == "a limit" || !match(text, /, at (most|least) [^,]*$/))
 		return text
 	how = substr(text, RSTART + 2, substr(text, RSTART + 5) ~ /^most/ ? \
 		7 : 8)
@@ -101,11 +100,12 @@ function split_column(	at)
 	column = at ? substr(what, at + 2) : "measured"
 }
 
-# A ratio to a program of others, which is better; nothing else is one that
-# pier could win against.
-function is_behind()
+# A ratio to a program of others, or to TCP, which is better; nothing else is
+# one that pier could win against.
+function is_behind(figures)
 {
-	return what ~ / (UCX|libfabric|ZeroMQ|NNG|iperf3|rsync|nc)/ &&
+	return what " " figures ~ \
+		/ (UCX|libfabric|ZeroMQ|NNG|iperf3|rsync|nc|perftest|TCP)/ &&
 		(how == "at most" ? value + 0 > 1 : value + 0 < 1)
 }
 
@@ -121,15 +121,17 @@ function keep(figures,	cell)
 	if (verdict == "MISSED")
 		cell = cell ", **missed**"
 	cells[row, column] = cell
-	aims[row, column] = how == "" ? "" : how " " limit
+	aims[row, column] = how == "" || verdict == "no aim" ? "" : \
+		how " " limit
 }
 
 function print_losing(figures)
 {
-	if (verdict != "MISSED" && !is_behind())
+	if (verdict != "MISSED" && !is_behind(figures))
 		return
-	print "| " bench " | " what " | " figures " | " how " " limit \
-		(verdict == "MISSED" ? ", **missed**" : ", met") " |"
+	print "| " bench " | " what " | " figures " | " \
+		(verdict == "no aim" ? "" : how " " limit \
+		(verdict == "MISSED" ? ", **missed** " : ", met ")) "|"
 }
 
 # A line with a verdict at its end.
@@ -145,7 +147,7 @@ function one_figure(text,	figures)
 			damaged("not measured, \"" verdict "\": " what)
 	} else {
 		check_figures(figures)
-		if (how != "")
+		if (how != "" && verdict != "no aim")
 			check_verdict()
 	}
 	count[verdict]++

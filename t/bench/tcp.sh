@@ -169,6 +169,17 @@ shares()
 	judged "$(printf '%s\n' "$(median 3)" "$(median 4)" | sort -g |
 		head -n 1)" "$both, $alone" \
 		"$(awk "BEGIN { printf \"%.2f\", $1 / 3 }")"
+	beside_tcp "at a time, $1 Mbit/s, $2 ms" 3
+	beside_tcp "each alone, $1 Mbit/s, $2 ms" 1
+}
+
+# beside_tcp WHEN COLUMN - writes in the turns' column, TCP in the next
+beside_tcp()
+{
+	awk "BEGIN { printf \"writes, of TCP, $1: %.3g (%s beside %s Mbit/s)\",
+		$(median "$2") / $(median $(($2 + 1))), \"$(median "$2")\",
+		\"$(median $(($2 + 1)))\" }"
+	echo ", at least 1: no aim"
 }
 
 # loses MBIT RTT_MS LOSS - writes alone are no slower than TCP
