@@ -441,6 +441,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/perf_results.sh \
 	%D%/tools/perf_server.sh \
 	%D%/tools/ping.sh \
+	%D%/tools/doctor_adapter.sh \
 	%D%/tools/prometheus.sh \
 	%D%/tools/tool.sh \
 	%D%/verbs/diagnose.sh \
@@ -1023,6 +1024,7 @@ installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
 	$(AM_V_GEN)log=`$(MAKE) $(AM_MAKEFLAGS) install \
 		DESTDIR="$(abs_builddir)/installed" 2>&1` || \
 		{ printf '%s\n' "$$log" >&2; exit 1; }
+	%D%/tools/doctor_gids.c \
 	$(AM_V_at)touch $@
 
 clean-local: clean-python clean-local-bench

@@ -103,6 +103,17 @@ static void add_failure(struct doctor *d, const struct ping *p,
 		      "%s", d->host);
 }
 
+/* Nothing was sent: this end has no device, engine or memory for it. */
+static void add_unready(struct doctor *d)
+{
+	json_t *finding = doctor_add(d, "answer", DOCTOR_ERROR, "%s",
+				     pier_last_error());
+
+	doctor_remedy(finding, "pier info -d %s shows whether the device is "
+		      "active, ulimit -a the limits of this process",
+		      pier_devinfo_name(d->info));
+}
+
 void doctor_answer(struct doctor *d)
 {
 	struct ping p = {
@@ -114,7 +125,7 @@ void doctor_answer(struct doctor *d)
 	const char *probed = probe(d);
 
 	if (ping_set_up(&p))
-		doctor_add(d, "answer", DOCTOR_ERROR, "%s", pier_last_error());
+		add_unready(d);
 	else if (ping_try(&p))
 		add_failure(d, &p, probed);
 	else

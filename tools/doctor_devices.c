@@ -22,6 +22,14 @@ bool doctor_has_rdma(const struct doctor *d)
 	return name && *name;
 }
 
+static void remedy_down(json_t *finding, const struct pier_devinfo *info)
+{
+	const char *netdev = pier_devinfo_netdev(info);
+
+	doctor_remedy(finding, "ip link set %s up, and the cable",
+		      *netdev ? netdev : "INTERFACE");
+}
+
 /* An interface without a carrier is usual, a port of an adapter is not. */
 static void add_device(struct doctor *d, const struct pier_devinfo *info)
 {
@@ -37,8 +45,39 @@ static void add_device(struct doctor *d, const struct pier_devinfo *info)
 	tool_json_set(finding, "device",
 		      tool_json_text(pier_devinfo_name(info)));
 	if (!active)
-		doctor_remedy(finding, "ip link set %s up, and the cable",
-			      *netdev ? netdev : "INTERFACE");
+		remedy_down(finding, info);
+}
+
+/*
+ * What follows the reason in "REASON: REMEDY", a text of the library; NULL: it
+ * has no remedy.  Reasons have colons, too, so the first word decides.
+ */
+static const char *find_remedy(const char *text)
+{
+	static const char *const begins[] = { ": bring ", ": chmod ",
+					      ": install ", ": load ",
+					      ": modprobe " };
+	const char *first = NULL, *at;
+
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++) {
+		at = strstr(text, begins[i]);
+		if (at && (!first || at < first))
+			first = at;
+	}
+	return first;
+}
+
+/* A finding of a text of the library; @remedy: if it has none. */
+static json_t *add_text(struct doctor *d, const char *check,
+			enum doctor_grade grade, const char *text,
+			const char *remedy)
+{
+	const char *end = find_remedy(text);
+	size_t len = end ? (size_t)(end - text) : strlen(text);
+	json_t *finding = doctor_add(d, check, grade, "%.*s", (int)len, text);
+
+	doctor_remedy(finding, "%s", end ? end + strlen(": ") : remedy);
+	return finding;
 }
 
 /* A machine without any RDMA device is what soft devices are for. */
@@ -48,25 +87,43 @@ static void add_missing(struct doctor *d)
 	json_t *finding;
 
 	for (size_t i = 0; (name = pier_devlist_missing(d->devs, i)); i++) {
-		finding = doctor_add(d, "missing_device",
-				     *name ? DOCTOR_WARNING : DOCTOR_OK, "%s",
-				     pier_devlist_missing_text(d->devs, i));
+		finding = add_text(d, "missing_device",
+				   *name ? DOCTOR_WARNING : DOCTOR_OK,
+				   pier_devlist_missing_text(d->devs, i),
+				   "dmesg has the messages of its driver; soft "
+				   "devices do not need it");
 		tool_json_set(finding, "device", tool_json_text(name));
 	}
+}
+
+/* The text of a name that is of no device may have commands for others. */
+static void add_unknown(struct doctor *d, bool is_named)
+{
+	json_t *finding;
+
+	if (!is_named) {
+		add_text(d, "chosen_device", DOCTOR_ERROR, pier_last_error(),
+			 "pier info lists the devices");
+		return;
+	}
+	finding = doctor_add(d, "chosen_device", DOCTOR_ERROR, "%s",
+			     pier_last_error());
+	doctor_remedy(finding, "pier info lists the devices, of which %s has "
+		      "to name one", d->args.device ? "-d" : "PIER_DEVICE");
 }
 
 /* The one that programs take, as they find it. */
 static void choose(struct doctor *d)
 {
 	const char *named = getenv("PIER_DEVICE");
+	bool by_env = named && *named;
 	const char *reason = d->args.device ? "named by -d" :
-			     named && *named ? "named by PIER_DEVICE" :
+			     by_env ? "named by PIER_DEVICE" :
 			     "the first active one, as none is named";
 	json_t *finding;
 
 	if (pier_devlist_find(d->devs, d->args.device, &d->info)) {
-		doctor_add(d, "chosen_device", DOCTOR_ERROR, "%s",
-			   pier_last_error());
+		add_unknown(d, d->args.device || by_env);
 		return;
 	}
 	finding = doctor_add(d, "chosen_device",
@@ -77,6 +134,8 @@ static void choose(struct doctor *d)
 			     ", but it is down");
 	tool_json_set(finding, "device",
 		      tool_json_text(pier_devinfo_name(d->info)));
+	if (!pier_devinfo_active(d->info))
+		remedy_down(finding, d->info);
 }
 
 /* Has the chosen device the GID of -g? */
@@ -110,8 +169,13 @@ static void check_gid(struct doctor *d)
 
 void doctor_devices(struct doctor *d)
 {
+	json_t *finding;
+
 	if (pier_devlist_create(&d->devs)) {
-		doctor_add(d, "device", DOCTOR_ERROR, "%s", pier_last_error());
+		finding = doctor_add(d, "device", DOCTOR_ERROR, "%s",
+				     pier_last_error());
+		doctor_remedy(finding, "ulimit -n 1024, and a container that "
+			      "permits sockets of netlink");
 		return;
 	}
 	for (size_t i = 0; i < pier_devlist_count(d->devs); i++)

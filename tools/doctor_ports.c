@@ -79,49 +79,84 @@ static void remedy_firewall(json_t *finding, uint16_t port)
 		      range);
 }
 
-/* The port is taken: of 4791 that is usual where there is Soft-RoCE. */
-static void add_taken(struct doctor *d, uint16_t port, int err)
+/* Of 4791 that is usual where there is Soft-RoCE. */
+static void add_taken(struct doctor *d, uint16_t port)
 {
-	char line[DOCTOR_LINE], text[DOCTOR_LINE];
-	bool rxe = port == DOCTOR_ROCE_PORT &&
-		   doctor_line(line, "/sys/module/rdma_rxe/refcnt");
+	char line[DOCTOR_LINE];
+	bool roce = port == DOCTOR_ROCE_PORT;
+	bool rxe = roce && doctor_line(line, "/sys/module/rdma_rxe/refcnt");
 	json_t *finding;
 
-	snprintf(text, sizeof(text), err != -EADDRINUSE ? "cannot be used: %s" :
-		 rxe ? "rdma_rxe has it: RoCE devices reach only rxe here" :
-		 port == DOCTOR_ROCE_PORT ? "another process has it: RoCE "
-		 "devices do not reach soft devices of others" :
-		 "another process has it", strerror(-err));
-	finding = add(d, rxe || port != DOCTOR_ROCE_PORT ? DOCTOR_OK :
-		      DOCTOR_WARNING, port, text);
-	if (err == -EACCES)
-		doctor_remedy(finding, "CAP_NET_BIND_SERVICE, or sysctl -w "
-			      "net.ipv4.ip_unprivileged_port_start=%u", port);
-	else if (err == -EADDRINUSE && !rxe)
+	finding = add(d, roce && !rxe ? DOCTOR_WARNING : DOCTOR_OK, port,
+		      rxe ? "rdma_rxe has it: RoCE devices reach only rxe here"
+		      : roce ? "another process has it: RoCE devices do not "
+		      "reach soft devices of others" :
+		      "another process has it");
+	if (!rxe)
 		doctor_remedy(finding, "ss -ulnp sport = :%u shows which",
 			      port);
+}
+
+/* No socket can be made, or bound to any port. */
+static void add_unusable(struct doctor *d, uint16_t port, int err)
+{
+	char text[DOCTOR_LINE];
+
+	snprintf(text, sizeof(text), "cannot be used: %s", strerror(-err));
+	doctor_remedy(add(d, DOCTOR_ERROR, port, text), "%s",
+		      err == -EADDRINUSE ? "sysctl -w "
+		      "net.ipv4.ip_local_port_range=\"32768 60999\"; ss -uanp "
+		      "shows what has them" : "ulimit -n 1024, and a container "
+		      "that permits sockets of UDP");
+}
+
+/* The socket was not bound to @port, which is 0 for any. */
+static void add_unbound(struct doctor *d, uint16_t port, int err)
+{
+	char text[DOCTOR_LINE];
+
+	if (port && err == -EADDRINUSE) {
+		add_taken(d, port);
+		return;
+	}
+	if (!port || err != -EACCES) {
+		add_unusable(d, port, err);
+		return;
+	}
+	snprintf(text, sizeof(text), "cannot be used: %s", strerror(-err));
+	doctor_remedy(add(d, DOCTOR_OK, port, text),
+		      "CAP_NET_BIND_SERVICE, or sysctl -w "
+		      "net.ipv4.ip_unprivileged_port_start=%u", port);
+}
+
+static void add_firewall(struct doctor *d, uint16_t port, const char *what)
+{
+	char text[DOCTOR_LINE];
+
+	snprintf(text, sizeof(text), "a firewall of this host %s", what);
+	remedy_firewall(add(d, DOCTOR_ERROR, port, text), port);
 }
 
 static void check_port(struct doctor *d, const union doctor_addr *own,
 		       uint16_t port)
 {
 	int fd = bound(own, port), ret;
-	char text[DOCTOR_LINE];
 
 	if (fd < 0) {
-		add_taken(d, port, fd);
+		add_unbound(d, port, fd);
 		return;
 	}
 	ret = arrives(fd, own);
 	close(fd);
-	if (ret > 0) {
+	if (ret > 0)
 		add(d, DOCTOR_OK, port, port ? "free, and packets arrive" :
 		    "packets arrive");
-		return;
-	}
-	snprintf(text, sizeof(text), "a firewall of this host %s",
-		 ret ? "does not let packets leave" : "drops packets");
-	remedy_firewall(add(d, DOCTOR_ERROR, port, text), port);
+	else if (!ret)
+		add_firewall(d, port, "drops packets");
+	else if (ret == -EPERM || ret == -EACCES)
+		add_firewall(d, port, "does not let packets leave");
+	else
+		add_unusable(d, port, ret);
 }
 
 void doctor_ports(struct doctor *d)

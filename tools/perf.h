@@ -440,6 +440,7 @@ int perf_drive_request(struct perf *perf);
  */
 void perf_submit(struct perf_slot *slot, unsigned int flags);
 void perf_set_done(struct perf *perf, pier_task_fn *fn);	/* of sends */
+uint64_t perf_batch(const struct perf *perf);	/* posted together, of bw */
 void perf_stream_prepare(struct perf *perf);
 void perf_stream_begin(struct perf *perf, uint64_t count);
 

@@ -52,15 +52,51 @@ static double peer_gb(const struct perf *perf, const struct row *row)
 	return row->peer_messages * (double)perf->size / 1e9;
 }
 
-/* The shares and the time that were given, as text. */
-static void set_faults(json_t *root, const struct tool_faults *faults)
+static bool has_faults(const struct perf *perf)
 {
+	const struct tool_faults *faults = &perf->opts.faults;
+
+	return faults->loss || faults->corrupt || faults->late;
+}
+
+/* The shares and the time that were given, as text. */
+static void set_faults(json_t *root, const struct perf *perf)
+{
+	const struct tool_faults *faults = &perf->opts.faults;
+
 	if (faults->loss)
 		tool_json_set(root, "loss", tool_json_text(faults->loss));
 	if (faults->corrupt)
 		tool_json_set(root, "corrupt", tool_json_text(faults->corrupt));
 	if (faults->late)
 		tool_json_set(root, "delay_ms", tool_json_text(faults->late));
+	if (has_faults(perf))
+		tool_json_set(root, "seed",
+			      json_integer((json_int_t)faults->seed));
+}
+
+/* A connection is not posted. */
+static bool has_batch(const struct perf *perf)
+{
+	return perf->opts.measure == PERF_BW &&
+	       perf->opts.operation != PERF_CONNECT;
+}
+
+/* Of either end; warm-up and batches are the requester's. */
+static void set_others(json_t *root, const struct perf *perf)
+{
+	const struct perf_options *opts = &perf->opts;
+
+	if (opts->inline_size)
+		tool_json_set(root, "inline", json_integer(opts->inline_size));
+	if (opts->cpu >= 0)
+		tool_json_set(root, "cpu", json_integer(opts->cpu));
+	if (opts->respond)
+		return;
+	tool_json_set(root, "warmup", json_integer(opts->warmup));
+	if (has_batch(perf))
+		tool_json_set(root, "batch",
+			      json_integer((json_int_t)perf_batch(perf)));
 }
 
 static json_t *describe(const struct perf *perf)
@@ -76,7 +112,8 @@ static json_t *describe(const struct perf *perf)
 	tool_json_set(root, "device", tool_json_text(pier_devinfo_name(info)));
 	tool_json_set(root, "events", json_boolean(perf->opts.events));
 	tool_json_set(root, "connections", json_integer(perf->conn_count));
-	set_faults(root, &perf->opts.faults);
+	set_faults(root, perf);
+	set_others(root, perf);
 	tool_json_set(root, "sge", json_integer(perf->opts.sge));
 	tool_json_set(root, "passive", json_boolean(perf->opts.passive));
 	tool_json_set(root, "verified", json_boolean(perf->opts.verify));
@@ -89,7 +126,8 @@ static void begin_csv(void)
 	puts("measure,operation,device,bytes,messages,seconds,"
 	     "min_us,median_us,mean_us,p99_us,p999_us,max_us,"
 	     "gb_per_s,gbit_per_s,messages_per_s,connections,"
-	     "client_gb_per_s,server_gb_per_s,sge,verified");
+	     "client_gb_per_s,server_gb_per_s,sge,verified,outstanding,batch,"
+	     "passive,events,loss,corrupt,delay_ms,seed,inline,cpu,warmup");
 }
 
 /* What is measured; then the names of the columns. */
@@ -174,6 +212,37 @@ static void row_json(struct perf *perf, const struct row *row)
 	tool_json_append(perf->results, result);
 }
 
+static const char *or_empty(const char *text)
+{
+	return text ? text : "";
+}
+
+/* The fields behind the figures: what was chosen. */
+static void row_choices(const struct perf *perf)
+{
+	const struct perf_options *opts = &perf->opts;
+	const struct tool_faults *faults = &opts->faults;
+
+	printf(",%d,%d,", opts->sge, opts->verify);
+	if (opts->measure == PERF_BW)
+		printf("%d", opts->outstanding);
+	putchar(',');
+	if (has_batch(perf))
+		printf("%" PRIu64, perf_batch(perf));
+	printf(",%d,%d,%s,%s,%s,", opts->passive, opts->events,
+	       or_empty(faults->loss), or_empty(faults->corrupt),
+	       or_empty(faults->late));
+	if (has_faults(perf))
+		printf("%" PRIu64, faults->seed);
+	putchar(',');
+	if (opts->inline_size)
+		printf("%d", opts->inline_size);
+	putchar(',');
+	if (opts->cpu >= 0)
+		printf("%d", opts->cpu);
+	printf(",%d\n", opts->warmup);
+}
+
 /* What is not measured has an empty field. */
 static void row_csv(const struct perf *perf, const struct row *row)
 {
@@ -192,7 +261,7 @@ static void row_csv(const struct perf *perf, const struct row *row)
 	putchar(',');
 	if (perf->has_result)
 		printf("%.6f", peer_gb(perf, row));
-	printf(",%d,%d\n", perf->opts.sge, perf->opts.verify);
+	row_choices(perf);
 }
 
 static void row_text(const struct perf *perf, const struct row *row)

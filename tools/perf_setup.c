@@ -8,11 +8,12 @@
 
 /*
  * The memory of either end begins with a note, a line of text with the
- * responder's options, which the requester reads and compares.
+ * responder's options and its processor, which the requester reads and
+ * compares.
  */
 #define NOTE_SIZE PERF_NOTE_SIZE
-#define NOTE_FORMAT "pier-perf 2 %s %s %" PRIu64
-#define NOTE_MAX 64
+#define NOTE_FORMAT "pier-perf 2 %s %s %" PRIu64 " %s"
+#define NOTE_MAX 128
 
 /* A server's tasks, of a connection and of all. */
 #define SERVER_SENDS 256
@@ -127,11 +128,13 @@ static int check_limits(struct perf *perf)
 static int map(struct perf *perf)
 {
 	int err = perf_memory_map(perf);
+	char cpu[PERF_CPU_SIZE];
 
+	perf_cpu_print(cpu);
 	if (!err)
 		snprintf(pier_mmap_addr(perf->local), NOTE_MAX, NOTE_FORMAT,
 			 perf_measure_name(perf), perf_operation_name(perf),
-			 perf_shared_size(perf));
+			 perf_shared_size(perf), cpu);
 	return err;
 }
 
@@ -192,7 +195,7 @@ static int agree(struct perf *perf)
 	char measure[8], operation[16];
 	char *note = pier_mmap_addr(perf->local);
 	uint64_t size;
-	int err;
+	int err, end = 0;
 
 	if (pier_mmap_len(perf->remote) < NOTE_SIZE)
 		return perf_err(perf, -EPROTO, "the peer is not pier perf "
@@ -201,8 +204,8 @@ static int agree(struct perf *perf)
 	if (err)
 		return err;
 	note[NOTE_MAX - 1] = '\0';
-	if (sscanf(note, "pier-perf 2 %7s %15s %19" SCNu64, measure, operation,
-		   &size) != 3)
+	if (sscanf(note, "pier-perf 2 %7s %15s %19" SCNu64 " %n", measure,
+		   operation, &size, &end) != 3)
 		return perf_err(perf, -EPROTO, "the peer is not pier perf "
 				"--listen or --respond of this version");
 	err = compare_words(perf, measure, operation);
@@ -213,6 +216,7 @@ static int agree(struct perf *perf)
 		return perf_err(perf, -EMSGSIZE, "the responder's memory has "
 				"%" PRIu64 " bytes, -s %" PRIu64 " needs more: "
 				"give it the same -s", size, perf->opts.size);
+	perf_cpu_compare(note + end);
 	return 0;
 }
 

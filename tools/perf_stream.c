@@ -34,6 +34,13 @@ void perf_set_done(struct perf *perf, pier_task_fn *fn)
 	}
 }
 
+uint64_t perf_batch(const struct perf *perf)
+{
+	if (perf->opts.batch)
+		return (uint64_t)perf->opts.batch;
+	return ((uint64_t)perf->conn_sends + 3) / 4;
+}
+
 /*
  * Bandwidth: every slot is submitted again as soon as it is done.  A quarter
  * of those of a connection are posted and complete together: with all in one
@@ -42,12 +49,10 @@ void perf_set_done(struct perf *perf, pier_task_fn *fn)
 static void submit_next(struct perf_slot *slot)
 {
 	struct perf *perf = slot->perf;
-	uint64_t batch = ((uint64_t)perf->conn_sends + 3) / 4;
+	uint64_t batch = perf_batch(perf);
 	uint64_t *count = slot->conn ? &slot->conn->submitted :
 				       &perf->submitted;
 
-	if (perf->opts.batch)
-		batch = (uint64_t)perf->opts.batch;
 	if (perf->err || perf->is_over || perf->submitted == perf->required)
 		return;
 	perf->submitted++;

@@ -39,6 +39,12 @@ measures()
 	return 1
 }
 
+# A processor that this process may use.
+allowed_cpu()
+{
+	sed -n 's/^Cpus_allowed_list:\t\([0-9]*\).*/\1/p' /proc/self/status
+}
+
 # counts N TEXT - so many lines of the server's output have the text
 counts()
 {

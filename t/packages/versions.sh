@@ -41,12 +41,18 @@ changelogs_agree()
 		grep -q -- " - $version-1\$" || echo "rpm/pier.spec: $of_rpm"
 }
 
-the_baseline_of_the_abi_is_of_the_version()
+# Of each library, and there is none of another version.
+the_baselines_of_the_abi_are_of_the_version()
 {
-	ls "t/data/abi/libpier-$version.xml.xz"
+	for library in $(sed -n '/^abi_libraries = /,/[^\\]$/p' \
+	    t/packages/local.mk | grep -o '[^/ ]*/lib[^ ]*'); do
+		echo "${library##*/}-$version.xml.xz"
+	done | sort >"$tmp/want"
+	ls t/data/abi | sort | diff "$tmp/want" -
+	[ "$(wc -l <"$tmp/want")" -ge 4 ] || echo "few libraries were found"
 }
 
 none every_place_has_the_version
 none changelogs_agree
-run the_baseline_of_the_abi_is_of_the_version
+none the_baselines_of_the_abi_are_of_the_version
 tap_done

@@ -20,7 +20,11 @@ the_exit_status_is_that_of_the_worst()
 		[ $status -eq 0 ]
 	fi || return 1
 	doctor -d no_such0 && [ $status -eq 3 ] &&
-		found "chosen_device error" no_such0
+		found "chosen_device error" no_such0 \
+			"| pier info lists the devices, of which -d has" ||
+		return 1
+	as="env PIER_DEVICE=no_such0"
+	doctor && found "chosen_device error" "of which PIER_DEVICE has"
 }
 
 a_warning_is_status_1()
@@ -40,12 +44,17 @@ findings_are_counted()
 	done
 }
 
-each_warning_and_error_has_a_remedy()
+# That of JSON is seen by each doctor of these tests.
+each_warning_and_error_has_a_remedy_below()
 {
-	as="taskset -c 0"
-	doctor || return 1
-	jq -e '[.findings[] | select(.grade != "ok" and .remedy == "")] |
-		length == 0' "$tmp/out"
+	taskset -c 0 "$pier" doctor -d no_such0 >"$tmp/text" 2>"$tmp/err"
+	says "$tmp/text" "error    chosen_device" "warning  cpus" &&
+		awk '/^[a-z]+ +[a-z_]+ / || /^[0-9]+ ok/ {
+			if (owed) { print "no remedy: " owed; bad = 1 }
+			owed = $1 == "ok" || /^[0-9]/ ? "" : $2
+		}
+		/^ *remedy: / { owed = "" }
+		END { exit bad }' "$tmp/text"
 }
 
 it_is_text_too_of_80_columns()
@@ -121,7 +130,8 @@ a_device_that_is_down_is_reported()
 	two_hosts && ip link set near0 down && doctor -d soft_near0 &&
 		found "device ok" "soft_near0: near0, down" \
 			"ip link set near0 up" &&
-		found "chosen_device error" "but it is down"
+		found "chosen_device error" "but it is down" \
+			"| ip link set near0 up, and the cable"
 }
 
 without_an_active_device_none_is_chosen()
@@ -131,7 +141,24 @@ without_an_active_device_none_is_chosen()
 	held=$?
 	ip link set lo up
 	[ $held -eq 0 ] && [ $status -eq 3 ] &&
-		found "chosen_device error" "bring a network interface up"
+		found "chosen_device error" "active port among" \
+			"| bring a network interface up"
+}
+
+# denied CALL[:FIRST] - what it is called with first, or any
+denied()
+{
+	python=/usr/bin/python3
+	[ -x $python ] || skip "there is no python3"
+	as="$python $top/t/tools/deny.py $1"
+}
+
+that_devices_cannot_be_listed_is_reported()
+{
+	denied socket
+	doctor && [ $status -eq 3 ] &&
+		found "device error" "cannot list network interfaces" \
+			"| ulimit -n 1024" && lacks chosen_device
 }
 
 no_rdma_device_is_no_fault()
@@ -139,7 +166,7 @@ no_rdma_device_is_no_fault()
 	place <<-END
 	mount -t tmpfs none /sys/class
 	END
-	doctor && found "missing_device ok" "no RDMA device" \
+	doctor && found "missing_device ok" "is empty | load the adapter's" \
 		"modprobe rdma_rxe"
 }
 
@@ -157,11 +184,43 @@ each_device_that_cannot_be_used_has_its_reason()
 	two_adapters | place
 	as=$placed
 	doctor && found "missing_device warning" \
-		"mlx5_0: there is no /dev/infiniband/" "modprobe ib_uverbs" &&
+		"mlx5_0: there is no /dev/infiniband/" \
+		") | modprobe ib_uverbs; a container needs" &&
 		found "missing_device warning" "mlx5_1: there is no" &&
 		[ $status -eq 1 ] &&
 		jq -e '[.findings[] | select(.check == "missing_device") |
 			.device] | sort == ["mlx5_0", "mlx5_1"]' "$tmp/out"
+}
+
+# one_adapter COMMAND - with a node; the command makes something else, too
+one_adapter()
+{
+	: >"$tmp/null"
+	place <<-END
+	mount --bind /dev/null $tmp/null
+	mount -t tmpfs none /dev
+	mkdir /dev/infiniband
+	: >/dev/infiniband/uverbs0
+	: >/dev/null
+	mount --bind $tmp/null /dev/null
+	mount -t tmpfs none /sys/class
+	mkdir -p /sys/class/infiniband/mlx5_0
+	mkdir -p /sys/class/infiniband_verbs/uverbs0
+	echo mlx5_0 >/sys/class/infiniband_verbs/uverbs0/ibdev
+	$1
+	END
+}
+
+the_remedy_is_that_of_the_reason()
+{
+	rights=-dac_override,-dac_read_search
+	one_adapter "chmod 0 /dev/infiniband/uverbs0"
+	as="$placed setpriv --bounding-set=$rights --inh-caps=$rights"
+	doctor && found "missing_device warning" "may not be opened" \
+			") | chmod 666 it" || return 1
+	one_adapter "echo 99 >/sys/class/infiniband_verbs/abi_version"
+	doctor && found "missing_device warning" "mlx5_0: the kernel's" \
+		"do not fit | install the rdma-core"
 }
 
 gids_that_are_not_chosen_have_the_reason()
@@ -284,6 +343,30 @@ a_port_that_this_user_may_not_use_is_reported()
 	doctor --timeout 1 -d soft_lo 127.0.0.1:7 &&
 		found "udp_port ok" "UDP port 7: cannot be used: Permission" \
 			"net.ipv4.ip_unprivileged_port_start=7"
+}
+
+# Without sockets of IPv4, whose domain is 2.
+a_port_that_cannot_be_used_is_an_error()
+{
+	denied socket:2
+	doctor -d soft_lo && [ $status -eq 3 ] &&
+		found "udp_port error" "4791: cannot be used: Operation not" \
+			"| ulimit -n 1024" &&
+		found "udp_port error" "13579: cannot be used" &&
+		found "udp_port error" "connections: cannot be used"
+}
+
+that_no_port_is_left_is_an_error()
+{
+	range=/proc/sys/net/ipv4/ip_local_port_range
+	old=$(cat $range)
+	listen 40000 && echo "40000 40000" >$range && doctor -d soft_lo
+	held=$?
+	echo "$old" >$range
+	[ $held -eq 0 ] && found "udp_port error" \
+			"connections: cannot be used: Address already" \
+			"sysctl -w net.ipv4.ip_local_port_range" &&
+		found "udp_port error" "port 13579: cannot be used: Address"
 }
 
 # rules HOOK RULE... - of a firewall
@@ -476,11 +559,9 @@ a_governor_that_saves_power_is_a_warning()
 # A filter as those of containers.
 calls_that_are_denied_are_reported()
 {
-	python=/usr/bin/python3
-	[ -x $python ] || skip "there is no python3"
 	doctor && found "system_call ok" "executes the calls" || return 1
 	for call in io_uring_setup memfd_create openat2 mbind; do
-		as="$python $top/t/tools/deny.py $call"
+		denied $call
 		doctor && found "system_call warning" "$call is denied" \
 			"seccomp" || return 1
 		[ "$(grep -c '^system_call' "$tmp/lines")" -eq 1 ] || return 1
@@ -592,10 +673,32 @@ modules_are_required_by_rdma_devices_alone()
 			"modprobe rdma_ucm"
 }
 
+# sysfs has what they have made, and no modules.
+modules_may_be_a_part_of_the_kernel()
+{
+	{
+		two_adapters
+		echo mount -t tmpfs none /sys/module
+		made infiniband_verbs
+		made misc/rdma_cm
+	} | place
+	as=$placed
+	doctor && found "kernel_module ok" "ib_uverbs is loaded" &&
+		found "kernel_module ok" "rdma_ucm is loaded" &&
+		found "kernel_module ok" "rdma_rxe is not loaded"
+}
+
+# made FOLDER - a module has made it
+made()
+{
+	echo "mkdir -p /sys/class/$1"
+	echo "echo 6 >/sys/class/$1/abi_version"
+}
+
 run the_exit_status_is_that_of_the_worst
 run a_warning_is_status_1
 run findings_are_counted
-run each_warning_and_error_has_a_remedy
+run each_warning_and_error_has_a_remedy_below
 run it_is_text_too_of_80_columns
 run a_wrong_command_line_is_status_2
 run a_wrong_operand_has_its_reason
@@ -604,8 +707,10 @@ run a_gid_that_the_device_lacks_is_reported
 run a_device_with_a_single_gid_has_its_remedy
 run a_device_that_is_down_is_reported
 run without_an_active_device_none_is_chosen
+run that_devices_cannot_be_listed_is_reported
 run no_rdma_device_is_no_fault
 run each_device_that_cannot_be_used_has_its_reason
+run the_remedy_is_that_of_the_reason
 run gids_that_are_not_chosen_have_the_reason
 run a_device_without_any_other_is_reported
 run little_locked_memory_matters_to_rdma_devices_alone
@@ -617,6 +722,8 @@ run free_ports_are_reported
 run a_process_that_has_the_port_of_roce_is_reported
 run a_server_on_this_host_is_no_fault
 run a_port_that_this_user_may_not_use_is_reported
+run a_port_that_cannot_be_used_is_an_error
+run that_no_port_is_left_is_an_error
 run a_firewall_that_drops_packets_is_reported
 run a_firewall_that_lets_no_packet_leave_is_reported
 run rules_that_drop_nothing_are_in_order
@@ -634,4 +741,5 @@ run a_machine_without_limits_is_in_order
 run versions_are_printed
 run a_version_of_rdma_core_may_not_be_known
 run modules_are_required_by_rdma_devices_alone
+run modules_may_be_a_part_of_the_kernel
 tap_done

@@ -307,6 +307,15 @@ a_port_without_a_server_is_reported()
 			"pier ping --listen=7000"
 }
 
+that_this_end_cannot_be_set_up_is_reported()
+{
+	two_hosts && ip link set near0 down &&
+		doctor --timeout 2 -d soft_near0 127.0.0.1 &&
+		found "answer error" "soft_near0" "down" \
+			"| pier info -d soft_near0 shows whether" &&
+		! grep "^answer.*--listen" "$tmp/lines"
+}
+
 # The host was sent nothing, so that a server there would not help.
 a_device_without_an_address_of_the_family_is_reported()
 {
@@ -385,6 +394,7 @@ run a_connection_that_does_not_move_data_is_reported
 run the_mtu_of_a_router_is_reported
 run a_host_that_is_silent_is_reported
 run a_port_without_a_server_is_reported
+run that_this_end_cannot_be_set_up_is_reported
 run a_device_without_an_address_of_the_family_is_reported
 run a_firewall_that_rejects_is_reported
 run a_firewall_of_this_host_is_reported

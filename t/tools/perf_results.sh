@@ -97,7 +97,7 @@ rates_agree_with_each_other()
 csv_has_a_line_for_each_size()
 {
 	between "bw read" "bw read --sizes 64,128 -n 20 --csv" &&
-		awk -F , 'NR == 1 { n = NF } NF != n || n != 20 { exit 1 }
+		awk -F , 'NR == 1 { n = NF } NF != n || n != 31 { exit 1 }
 			NR > 1 && ($1 != "bw" || $2 != "read") { exit 1 }
 			NR > 1 && ($13 == "" || $7 != "") { exit 1 }
 			END { exit NR != 3 }' "$tmp/b.out" &&
@@ -107,6 +107,68 @@ csv_has_a_line_for_each_size()
 		cat "$tmp/b.out"
 		return 1
 	}
+}
+
+# with FIELD... - the last of the row are these; "" is an empty one
+with()
+{
+	got=$(sed -n 2p "$tmp/b.out" | cut -d , -f 19-)
+	want=$(printf '%s,' "$@")
+	[ "$got," = "$want" ] && return
+	echo "fields: $got, not $want"
+	return 1
+}
+
+# The fields are those of the names, from "sge" on.
+csv_has_what_was_chosen()
+{
+	cpu=$(allowed_cpu)
+	between "bw write" "bw write -n 20 --csv --outstanding 8 --batch 2 \
+		--inline 32 --cpu $cpu --warmup 7" &&
+		sed -n 1p "$tmp/b.out" | grep ",sge,verified,outstanding,$(:
+		)batch,passive,events,loss,corrupt,delay_ms,seed,$(:
+		)inline,cpu,warmup$" &&
+		with 1 0 8 2 0 0 "" "" "" "" 32 "$cpu" 7 &&
+		between "lat read" "lat read -n 5 --csv --events" &&
+		with 1 0 "" "" 0 1 "" "" "" "" "" "" 100 &&
+		between "bw send" "bw send -n 20 --csv" &&
+		with 1 0 64 16 0 0 "" "" "" "" "" "" 100
+}
+
+json_has_what_was_chosen()
+{
+	python3 -c pass || skip "there is no python3"
+	cpu=$(allowed_cpu)
+	between "bw write" "bw write -n 20 --json --outstanding 8 --batch 2 \
+		--inline 32 --cpu $cpu --warmup 7" &&
+		holds 'd["outstanding"] == 8 and d["batch"] == 2' &&
+		holds 'd["inline"] == 32 and d["warmup"] == 7' &&
+		holds "d['cpu'] == $cpu" && holds '"seed" not in d' &&
+		between "lat read" "lat read -n 5 --json" &&
+		holds 'd["warmup"] == 100' &&
+		holds 'not {"batch", "inline", "cpu", "seed"} & set(d)'
+}
+
+# A row of a run with faults differs from one without.
+faults_are_in_the_results()
+{
+	python3 -c pass || skip "there is no python3"
+	faults="--loss 0.5 --corrupt 0 --delay 1 --seed 9"
+	between "lat read" "lat read -n 5 --csv $faults" &&
+		with 1 0 "" "" 0 0 0.5 0 1 9 "" "" 100 &&
+		between "lat read" "lat read -n 5 --json $faults" &&
+		holds 'd["loss"] == "0.5" and d["seed"] == 9'
+}
+
+two_ends_on_one_processor_are_warned_of()
+{
+	cpu=$(allowed_cpu)
+	between "lat read --cpu $cpu" "lat read -n 5 --cpu $cpu" &&
+		says "$tmp/b.err" "WARNING: both sides run on one processor" ||
+		return 1
+	[ "$(nproc)" -gt 1 ] || return 0
+	between "lat read --cpu $cpu" "lat read -n 5" &&
+		! grep WARNING "$tmp/b.err"
 }
 
 gbits_are_eight_times_as_many()
@@ -215,6 +277,10 @@ natively run latencies_are_in_their_order
 natively run percentiles_are_no_less_than_their_times
 natively run rates_agree_with_each_other
 natively run csv_has_a_line_for_each_size
+natively run csv_has_what_was_chosen
+natively run json_has_what_was_chosen
+natively run faults_are_in_the_results
+natively run two_ends_on_one_processor_are_warned_of
 natively run gbits_are_eight_times_as_many
 natively run ctrl_c_prints_what_there_is
 natively run ctrl_c_before_what_is_measured_is_explained

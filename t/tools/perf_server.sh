@@ -169,8 +169,7 @@ a_busy_server_is_named_when_the_time_is_over()
 
 two_sides_on_one_processor_are_warned_of()
 {
-	cpu=$(sed -n 's/^Cpus_allowed_list:\t\([0-9]*\).*/\1/p' \
-		/proc/self/status)
+	cpu=$(allowed_cpu)
 	serve --cpu "$cpu" && measures lat send -n 5 --cpu "$cpu" &&
 		says "$tmp/b.err" "WARNING: both sides run on one processor" ||
 		return 1
