@@ -341,6 +341,8 @@ dist_check_SCRIPTS += \
 	%D%/dropin/faults.sh \
 	%D%/dropin/files.sh \
 	%D%/dropin/fio.sh \
+	%D%/cpp/guide.sh \
+	%D%/cpp/no_exceptions.sh \
 	%D%/dropin/hard.sh \
 	%D%/dropin/mckey.sh \
 	%D%/dropin/mckey_net.sh \

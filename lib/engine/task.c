@@ -62,7 +62,7 @@ static bool is_adjustable(const struct pier_task *task)
 	return false;
 }
 
-static void release(struct pier_task *task)
+void pier__task_release(struct pier_task *task)
 {
 	struct pier__list *link;
 
@@ -85,7 +85,7 @@ static void end_one_shot(struct pier_task *task, void *arg)
 {
 	task->done(task, arg);
 	if (task->one_shot && !pier__task_busy(task))
-		release(task);
+		pier__task_release(task);
 }
 
 static pier_task_fn *usual_end(const struct pier_task *task)
@@ -286,12 +286,17 @@ int pier_task_try_submit(struct pier_task *task, unsigned int flags)
 	return err;
 }
 
+static int freed_twice(void)
+{
+	return pier__fail(-EINVAL, "task: freed twice");
+}
+
 static int free_task(struct pier_task *task)
 {
 	int err = 0;
 
 	if (pier__task_is_free(task))
-		return pier__fail(-EINVAL, "task: freed twice");
+		return freed_twice();
 	if (pier__task_busy(task))
 		err = pier__fail(-EBUSY, "freed in flight: free it when it "
 				 "has finished");
@@ -300,7 +305,7 @@ static int free_task(struct pier_task *task)
 				 "has it: free it when that has finished");
 	if (err)
 		return pier__task_named(task, err);
-	release(task);
+	pier__task_release(task);
 	return 0;
 }
 
@@ -334,6 +339,38 @@ int pier_task_free(struct pier_task *task)
 	return err;
 }
 
+static void end_abandoned(struct pier_task *task, void *arg)
+{
+	(void)task;
+	(void)arg;
+}
+
+/* It is freed as a one-shot is, or when its instance gives it back. */
+static void __attribute__((noinline)) abandon(struct pier_task *task)
+{
+	if (!pier__task_busy(task))	/* it may wait to be retrieved */
+		pier__list_del(&task->link);
+	task->one_shot = true;
+	set_done(task, end_abandoned, NULL);
+	if (pier__task_busy(task))
+		pier__task_cancel(task);
+}
+
+void pier_task_abandon(struct pier_task *task)
+{
+	struct pier__guard *guard = task ? guard_of(task) : NULL;
+
+	if (!task || pier__task_enter(task, guard, "pier_task_abandon"))
+		return;
+	if (pier__task_is_free(task))
+		freed_twice();
+	else if (pier__task_busy(task) || is_placed(task))
+		abandon(task);
+	else
+		pier__task_release(task);
+	pier__guard_leave(guard);
+}
+
 void pier__task_leave(struct pier_task *task)
 {
 	task->part = NULL;
@@ -361,7 +398,7 @@ int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg)
 	pier_task_set_done(task, fn, arg);
 	err = pier_task_submit(task, 0);
 	if (err)
-		release(task);
+		pier__task_release(task);
 	return err;
 }
 

@@ -77,7 +77,8 @@ struct pier_task {
 	void *arg;
 	int status;			/* -EINPROGRESS while submitted */
 	enum pier_task_type type;
-	bool one_shot;			/* free it after done */
+	bool one_shot;			/* free it after done, or when it is */
+					/* given back */
 	bool trying;			/* a full queue is not an error */
 	bool cancelled;			/* in the queue of a CPU's context: */
 					/* to be cancelled, not run */
@@ -288,6 +289,12 @@ void pier__task_force(struct pier_task *task);
 
 /* Its callback or its timeout has changed: what it ends by. */
 void pier__task_set_end(struct pier_task *task);
+
+/*
+ * Back to its pool: it is not submitted, and no node's in an instance that is.
+ * One that is, and was abandoned, is a one-shot: who gives it back releases it.
+ */
+void pier__task_release(struct pier_task *task);
 
 /* Submit, and free after its callback.  On an error it is freed at once. */
 int pier__task_one_shot(struct pier_task *task, pier_task_fn *fn, void *arg);

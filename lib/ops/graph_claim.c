@@ -118,6 +118,38 @@ static inline struct pier__graph_step *next(struct pier__graph_step *step)
 	return step->turns ? next_turn(step) : step + 1;
 }
 
+static inline void give_back_one(struct pier__graph_step *step)
+{
+	struct pier_task *task = step->place.task;
+
+	pier__graph_drop_bufs(step);
+	pier__task_give_back(task);
+	if (step->node->sub)
+		pier__graph_task(task)->claimed = false;
+}
+
+/* The same as give_back(); those that were abandoned are freed after it. */
+static void __attribute__((noinline))
+give_back_and_free(struct pier__graph_step *step,
+		   const struct pier__graph_step *end)
+{
+	struct pier__list abandoned, *link;
+
+	pier__list_init(&abandoned);
+	for (; step != end; step = next(step)) {
+		struct pier_task *task = step->place.task;
+
+		if (!step->node->ctx)
+			continue;
+		give_back_one(step);
+		if (task->one_shot)
+			pier__list_add(&abandoned, &task->link);
+	}
+	while ((link = pier__list_pop(&abandoned)))
+		pier__task_release(pier__container_of(link, struct pier_task,
+						      link));
+}
+
 /* Those before @end; NULL: all. */
 static void give_back(struct pier__graph_step *step,
 		      const struct pier__graph_step *end)
@@ -125,10 +157,11 @@ static void give_back(struct pier__graph_step *step,
 	for (; step != end; step = next(step)) {
 		if (!step->node->ctx)
 			continue;
-		pier__graph_drop_bufs(step);
-		pier__task_give_back(step->place.task);
-		if (step->node->sub)
-			pier__graph_task(step->place.task)->claimed = false;
+		if (step->place.task->one_shot) {
+			give_back_and_free(step, end);
+			return;
+		}
+		give_back_one(step);
 	}
 }
 

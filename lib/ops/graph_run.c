@@ -78,12 +78,14 @@ begin_failed(struct pier__graph_step *step, int err)
 	return 0;
 }
 
-/* The same of a task that is claimed. */
+/* The same of a task that is claimed; one that was abandoned is cancelled. */
 static inline int __attribute__((always_inline))
 begin_claimed(struct pier__graph_step *step)
 {
 	struct pier_task *task = step->place.task;
-	int err = pier__task_submit_quietly(task, task->own, 0);
+	int err = task->one_shot ?
+			  pier__task_cancelled(task) :
+			  pier__task_submit_quietly(task, task->own, 0);
 
 	if (err)
 		return begin_failed(step, err);
@@ -271,7 +273,10 @@ static inline void __attribute__((always_inline)) leave(struct pier_task *task)
 	pier__task_leave_node(task);
 }
 
-/* It finishes in the next round: the task of its only node is its own. */
+/*
+ * It finishes in the next round, or its task was abandoned: the task of its
+ * only node is its own until then.
+ */
 static void __attribute__((noinline))
 keep_only(struct pier__graph_task *instance)
 {
@@ -285,7 +290,7 @@ static void end_step(struct pier_task *task, void *arg)
 
 	(void)arg;
 	leave(task);
-	if (step->instance->task.part)
+	if (step->instance->task.part || task->one_shot)
 		keep_only(step->instance);
 	go_on(step, task->status);
 }
@@ -363,11 +368,10 @@ begin_first(struct pier__graph_task *instance)
 static void __attribute__((noinline))
 begin_later(struct pier__graph_task *instance, int err)
 {
-	if (err) {
-		instance->step->waits = 0;
-		pier__graph_claim_only(instance);
+	instance->step->waits = 0;
+	pier__graph_claim_only(instance);
+	if (err)
 		begin_next_round(instance->step);
-	}
 	queue(instance);
 }
 

@@ -23,7 +23,8 @@ tmp=$(mktemp -d) || exit
 types=$("$pier" types)
 graphs=$("$pier" graphs)
 doca_types=$("$doca" types)
-cpp_types=$([ -z "$cpp" ] || "$cpp" types | grep -vx await)
+cpp_types=$([ -z "$cpp" ] || "$cpp" types |
+    grep -vxE 'await|sync_event_[a-z]*_result')
 # One at a time and batched, for DOCA with one event a call and made anew too,
 # the worker's, and memory.
 targets=$((2 * $(echo "$types $graphs" | wc -w) +
@@ -221,10 +222,18 @@ for type in $cpp_types; do
 done
 target "memory allocation" 0 "$(awk '{ n += $1 } END { print n }' \
     "$tmp/mallocs")" "functions of malloc entered"
+
+# no_aim TYPE WHAT: print how one that the program has compares
+no_aim()
+{
+	[ -n "$cpp" ] && "$cpp" types | grep -qx "$1" || return 0
+	beside_c "$1"
+	[ -z "$percent" ] || echo "$2, of C: $percent $text: no aim"
+}
+
+# A result has the value or an error with its text, which a status has not.
+no_aim sync_event_add_result "sync_event_add with a result in C++"
+no_aim sync_event_get_result "sync_event_get with a result in C++"
 # A coroutine keeps where it is, which a callback does not, in memory that it
 # allocates as it begins.
-if [ -n "$cpp" ] && "$cpp" types | grep -qx await; then
-	beside_c await
-	[ -z "$percent" ] ||
-	    echo "a send awaited in C++20, of C: $percent $text: no aim"
-fi
+no_aim await "a send awaited in C++20"

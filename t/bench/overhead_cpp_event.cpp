@@ -63,6 +63,23 @@ static void get_cpp(long n)
 	overhead_repeat_call(n, [] { return event.value(before).code(); });
 }
 
+/* The same with results, which have the values. */
+static void add_result_cpp(long n)
+{
+	overhead_repeat_call(n, [] {
+		before = event.add(1).value();
+		return 0;
+	});
+}
+
+static void get_result_cpp(long n)
+{
+	overhead_repeat_call(n, [] {
+		before = event.value().value();
+		return 0;
+	});
+}
+
 /* For a value that is there. */
 static void wait_c(long n)
 {
@@ -180,6 +197,8 @@ const overhead_case overhead_event_cases[] = {
 	{ "sync_event_set", open_event, set_c, set_cpp },
 	{ "sync_event_add", open_event, add_c, add_cpp },
 	{ "sync_event_get", open_event, get_c, get_cpp },
+	{ "sync_event_add_result", open_event, add_c, add_result_cpp },
+	{ "sync_event_get_result", open_event, get_c, get_result_cpp },
 	{ "sync_event_wait", open_event, wait_c, wait_cpp },
 	{ "sync_event_task", open_task, task_c, task_cpp },
 	{ "remote_get", open_far_event, remote_get_c, remote_get_cpp },

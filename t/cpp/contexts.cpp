@@ -148,6 +148,92 @@ static void a_graph_runs_its_nodes_in_order()
 	OK(order == "by a graph");
 }
 
+/* A function that goes on until it has another status. */
+struct gate {
+	int status = -EINPROGRESS;
+
+	int operator()() const { return status; }
+};
+
+/* A graph of a copy, and of a copy after a gate; tasks for one instance. */
+struct gated {
+	bench b{ "x" };
+	gate call;
+	pier::dma dma = pier::dma::create(b.dev).value();
+	pier::graph graph = pier::graph::create().value();
+	pier::graph_node first, wait, second;
+
+	gated()
+	{
+		auto cfg = pier::defaults<pier_dma_config>();
+		auto only_one = pier::defaults<pier_graph_config>();
+
+		cfg.tasks = 2;
+		dma.configure(cfg).or_throw();
+		only_one.tasks = 1;
+		graph.configure(only_one).or_throw();
+		first = graph.add(dma.ctx()).value();
+		wait = graph.add_call<gate>().value();
+		second = graph.add(dma.ctx()).value();
+		graph.depend(wait, second).or_throw();
+		dma.start(b.pe).or_throw();
+		graph.start(b.pe).or_throw();
+	}
+	pier::task copy() { return dma.copy(b.src, b.dst).value(); }
+
+	/* Have @instance run these, and submit it. */
+	void submit(pier::task_ref instance, pier::task_ref one,
+		    pier::task_ref two)
+	{
+		graph.set(instance, first, one).or_throw();
+		graph.set(instance, second, two).or_throw();
+		graph.set_call(instance, wait, call).or_throw();
+		instance.submit().or_throw();
+		IS(dma.copy(b.src, b.dst).code(), -ENOBUFS);
+	}
+	void all_are_free()
+	{
+		auto ended = [&] { return b.pe.inflight() == 0; };
+
+		IS(b.pe.wait_until(ended, LIMIT_MS).code(), 0);
+		auto one = dma.copy(b.src, b.dst), two = dma.copy(b.src, b.dst);
+
+		IS(one.code(), 0);
+		IS(two.code(), 0);
+	}
+};
+
+static void tasks_of_an_instance_are_destroyed_with_it_in_flight()
+{
+	gated g;
+
+	{
+		auto one = g.copy(), two = g.copy();
+		auto instance = g.graph.instance().value();
+
+		g.submit(instance, one, two);
+	}
+	g.all_are_free();
+	IS(g.graph.instance().code(), 0);
+}
+
+static void tasks_of_an_instance_are_destroyed_before_it()
+{
+	gated g;
+	auto instance = g.graph.instance().value();
+
+	{
+		auto one = g.copy(), two = g.copy();
+
+		g.submit(instance, one, two);
+	}
+	g.call.status = 0;
+	IS(instance.wait(LIMIT_MS).code(), -ECANCELED);
+	g.all_are_free();
+	IS(instance.submit().code(), -EINVAL);
+	LIKE(pier_last_error(), "has no task");
+}
+
 static void a_sync_event_is_set_by_one_thread_and_waited_for_by_another()
 {
 	auto event = pier::sync_event::create().value();
@@ -281,6 +367,8 @@ int main()
 	TEST(a_function_runs_as_a_task_and_its_error_is_the_status);
 	TEST(a_digest_is_appended);
 	TEST(a_graph_runs_its_nodes_in_order);
+	TEST(tasks_of_an_instance_are_destroyed_with_it_in_flight);
+	TEST(tasks_of_an_instance_are_destroyed_before_it);
 	TEST(a_sync_event_is_set_by_one_thread_and_waited_for_by_another);
 	TEST(a_sync_event_is_a_context_with_tasks);
 	TEST(a_sync_event_of_a_peer_is_set_by_rdma);

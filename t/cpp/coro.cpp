@@ -326,6 +326,37 @@ static void a_wait_ends_when_its_connection_is_rejected()
 	IS(events.code, -EINVAL);
 }
 
+class silent : public pier::rdma_events {
+};
+
+static pier::coro<> error_of(pier::conn_ref conn, pier::error &ret)
+{
+	ret = (co_await pier::connected(conn)).error();
+}
+
+static void a_refused_connection_is_awaited_for_its_error()
+{
+	silent events;		/* they reject */
+	auto dev = pier::device::open("soft_lo").value();
+	auto pe = pier::engine::create().value();
+	auto rdma = pier::rdma::create(dev).value();
+
+	rdma.set_events(events);
+	rdma.start(pe).or_throw();
+	auto listener = rdma.listen(0).value();
+	auto conn = rdma.connect("127.0.0.1", listener.port()).value();
+
+	/* It fails meanwhile, and has failed before. */
+	for (int i = 0; i < 2; i++) {
+		pier::error error;
+
+		OK(!pier::device::open("no_such0"));
+		IS(pier::run(pe, error_of(conn, error), LIMIT_MS).code(), 0);
+		IS(error.code, -ECONNREFUSED);
+		IS_STR(error.text.c_str(), conn.error().text.c_str());
+	}
+}
+
 int main()
 {
 	TEST(an_awaited_read_returns_its_completed_task);
@@ -342,5 +373,6 @@ int main()
 	TEST(a_coroutine_that_has_lost_its_connection_may_end_others);
 	TEST(a_wait_ends_with_the_context_of_its_connection);
 	TEST(a_wait_ends_when_its_connection_is_rejected);
+	TEST(a_refused_connection_is_awaited_for_its_error);
 	return tap_done();
 }

@@ -54,6 +54,7 @@ binding_compiles_alone()
 	done
 	compiles_in_cxx pier/pier.hpp -std=c++20
 	compiles_in_cxx pier/pier.hpp -std=c++17 -fno-exceptions -fno-rtti
+	compiles_in_cxx pier/pier.hpp -std=c++20 -fno-exceptions -fno-rtti
 }
 
 # doca_headers SUFFIX COMMAND...: the same of DOCA's, of both architectures.

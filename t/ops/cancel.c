@@ -358,6 +358,32 @@ static void a_task_is_run_once_and_freed(void)
 	close_both();
 }
 
+static void an_abandoned_task_is_freed_without_its_callback(void)
+{
+	struct pier_buf *src;
+	struct pier_task *task;
+	int status = 1;
+
+	if (!open_both())
+		return;
+	src = peer_data(&a, 0, 8);
+	task = send_of(src);
+	pier_task_set_done(task, peer_done, &status);
+	IS(pier_task_submit(task, 0), 0);
+	pier_task_abandon(task);
+	IS(pier_task_free(task), -EBUSY);
+	OK(peer_quiet(&a));
+	IS(status, 1);
+	IS(pier_task_free(task), -EINVAL);	/* it was freed */
+	IS(pier_buf_refs(src), 1);
+	task = send_of(src);
+	pier_task_abandon(task);
+	IS(pier_task_free(task), -EINVAL);
+	pier_task_abandon(NULL);
+	pier_buf_put(src);
+	close_both();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -372,6 +398,7 @@ int main(void)
 	TEST(a_callback_cancels_but_does_not_wait);
 	TEST(a_task_that_its_callback_frees_is_waited_for);
 	TEST(a_task_is_run_once_and_freed);
+	TEST(an_abandoned_task_is_freed_without_its_callback);
 	pier_dev_close(dev);
 	return tap_done();
 }

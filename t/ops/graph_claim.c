@@ -429,6 +429,131 @@ static void a_graph_destroyed_in_a_function_begins_no_other_node(void)
 	graphs_close();
 }
 
+/* It is in its pool, from which none was taken since. */
+static void is_freed(struct pier_task *task)
+{
+	IS(pier_task_free(task), -EINVAL);
+	LIKE(pier_last_error(), "freed twice");
+}
+
+static void abandon_copies(void)
+{
+	for (int i = 0; i < 2; i++) {
+		pier_task_abandon(g.copy[i]);
+		IS(pier_task_free(g.copy[i]), -EBUSY);
+	}
+}
+
+static void abandoned_tasks_of_nodes_do_not_begin_and_are_freed(void)
+{
+	if (!open_gated(true))
+		return;
+	IS(pier_task_submit(g.task, 0), 0);
+	abandon_copies();
+	IS(let_go(0), -ECANCELED);
+	LIKE(g.outcome.message, "copy: cancelled");
+	OK(!graphs_copied(0));
+	is_freed(g.copy[0]);
+	is_freed(g.copy[1]);
+	IS(pier_task_submit(g.task, 0), -EINVAL);
+	LIKE(pier_last_error(), "node 1 has no task");
+	pier_task_abandon(g.task);
+	is_freed(g.task);
+	close_gated();
+}
+
+static void an_abandoned_instance_gives_back_what_was_abandoned(void)
+{
+	if (!open_gated(true))
+		return;
+	IS(pier_task_submit(g.task, 0), 0);
+	pier_pe_progress(graphs.c.pe, 0);
+	pier_task_abandon(g.task);
+	abandon_copies();
+	for (int i = 0; i < 100 && pier_pe_inflight(graphs.c.pe); i++)
+		pier_pe_progress(graphs.c.pe, 0);
+	IS(g.outcome.calls, 0);
+	is_freed(g.task);
+	is_freed(g.copy[0]);
+	is_freed(g.copy[1]);
+	close_gated();
+}
+
+/* One in flight, and one that cannot begin. */
+static void an_abandoned_task_of_a_lone_node_is_freed(void)
+{
+	static const int statuses[] = { -ECANCELED, -ESHUTDOWN };
+	struct graphs_outcome outcome = { 0 };
+	struct pier_task *task, *copy[2];
+	struct pier_graph_node *node;
+
+	if (!graphs_open(dev))
+		return;
+	node = graphs_ctx_node(graphs.c.ctx);
+	if (!graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	pier_task_set_done(task, graphs_ended, &outcome);
+	copy[0] = graphs_copy(0);
+	copy[1] = graphs_copy(8);
+	for (int i = 0; i < 2; i++) {
+		IS(pier_graph_task_set_task(task, node, copy[i]), 0);
+		if (i)
+			IS(pier_ctx_stop_wait(graphs.c.ctx, LIMIT_MS), 0);
+		IS(pier_task_submit(task, 0), 0);
+		pier_task_abandon(copy[i]);
+		IS(pier_task_free(copy[i]), -EBUSY);
+		OK(copier_count(&graphs.c, &outcome.calls, 1 + i));
+		IS(outcome.status, statuses[i]);
+		is_freed(copy[i]);
+	}
+	pier_task_free(task);
+	graphs_put();
+	graphs_close();
+}
+
+static void an_abandoned_instance_of_a_sub_graph_is_freed_with_its_tasks(void)
+{
+	struct graphs_letter gate = { 'g', 0, 1 << 30 };
+	struct graphs_outcome outcome = { 0 };
+	struct pier_graph_node *n[2], *inner[2];
+	struct pier_task *task, *part, *copy[2];
+	struct pier_graph *sub;
+
+	if (!graphs_open(dev) || !IS(pier_graph_create(&sub), 0))
+		return;
+	add_pair(sub, inner);
+	n[0] = graphs_letter_node();
+	n[1] = graphs_ctx_node(pier_graph_ctx(sub));
+	graphs_order(n[0], n[1]);
+	if (!graphs_start(sub) || !graphs_start(graphs.graph))
+		return;
+	task = graphs_instance(graphs.graph);
+	part = graphs_instance(sub);
+	IS(pier_graph_task_set_arg(task, n[0], &gate), 0);
+	IS(pier_graph_task_set_task(task, n[1], part), 0);
+	for (int i = 0; i < 2; i++) {
+		copy[i] = graphs_copy((size_t)i * 8);
+		IS(pier_graph_task_set_task(part, inner[i], copy[i]), 0);
+	}
+	pier_task_set_done(task, graphs_ended, &outcome);
+	IS(pier_task_submit(task, 0), 0);
+	pier_task_abandon(part);
+	pier_task_abandon(copy[0]);
+	pier_task_abandon(copy[1]);
+	gate.again = 0;
+	OK(copier_count(&graphs.c, &outcome.calls, 1));
+	IS(outcome.status, -ECANCELED);
+	is_freed(part);
+	is_freed(copy[0]);
+	is_freed(copy[1]);
+	pier_task_free(task);
+	graphs_put();
+	pier_graph_destroy(graphs.graph);
+	graphs.graph = sub;
+	graphs_close();
+}
+
 int main(void)
 {
 	if (pier_dev_open(NULL, &dev))
@@ -443,6 +568,10 @@ int main(void)
 	TEST(the_task_of_a_lone_node_is_the_graph_s_until_the_end);
 	TEST(a_one_shot_task_is_no_node_s);
 	TEST(a_graph_destroyed_in_a_function_begins_no_other_node);
+	TEST(abandoned_tasks_of_nodes_do_not_begin_and_are_freed);
+	TEST(an_abandoned_instance_gives_back_what_was_abandoned);
+	TEST(an_abandoned_task_of_a_lone_node_is_freed);
+	TEST(an_abandoned_instance_of_a_sub_graph_is_freed_with_its_tasks);
 	pier_dev_close(dev);
 	return tap_done();
 }

@@ -32,7 +32,7 @@ project()
 configure()
 {
 	cmake -S "$tmp" -B "$tmp/$1" -Dpier_DIR="$lib/cmake/pier" \
-	    -DCMAKE_C_FLAGS="$sanitize"
+	    -DCMAKE_C_FLAGS="$sanitize" -DCMAKE_CXX_FLAGS="$sanitize"
 }
 
 programs_are_built()
@@ -42,6 +42,22 @@ programs_are_built()
 		LD_LIBRARY_PATH=$lib "$tmp/b/$program" --help |
 			grep -q -- --device || return 1
 	done
+}
+
+a_program_in_cpp_is_built()
+{
+	command -v "${CXX:-c++}" >/dev/null || skip "there is no C++ compiler"
+	cp "$doc/samples/cpp/rdma_read_requester.cpp" "$tmp" || return 1
+	cat >"$tmp/CMakeLists.txt" <<-END
+		cmake_minimum_required(VERSION 3.10)
+		project(programs CXX)
+		find_package(pier 0.1 REQUIRED)
+		add_executable(sample rdma_read_requester.cpp)
+		target_compile_features(sample PRIVATE cxx_std_17)
+		target_link_libraries(sample pier::pier)
+	END
+	configure f && cmake --build "$tmp/f" || return 1
+	LD_LIBRARY_PATH=$lib "$tmp/f/sample" --help | grep -q -- --device
 }
 
 # refused VERSION - the words are wrapped
@@ -72,6 +88,7 @@ a_missing_library_is_reported()
 }
 
 run programs_are_built
+run a_program_in_cpp_is_built
 run a_version_that_may_be_incompatible_is_refused
 run the_exact_version_is_taken
 run a_missing_library_is_reported

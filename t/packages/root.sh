@@ -29,7 +29,7 @@ make_repo()
 apt_installs_them_by_name()
 {
 	rm -rf "$root" && make_repo || return 1
-	names=$(echo $packages g++ gcc ibverbs-utils libc6-dev meson \
+	names=$(echo $packages cmake g++ gcc ibverbs-utils libc6-dev meson \
 		pkg-config | tr ' ' ,)
 	timeout $((600 * slower)) mmdebstrap --mode=root --variant=minbase \
 	    --dpkgopt=force-unsafe-io --include="$names" \
@@ -128,6 +128,35 @@ pkg_config_builds_the_samples()
 		xargs -n 1 -P "$(nproc)" sh ../build-one' 2>&1
 }
 
+# One in C and one in C++, as programs of other projects find pier.
+cmake_builds_programs()
+{
+	doc=$root/usr/share/doc/pier/samples
+	rm -rf "$root$home/cmake" && mkdir "$root$home/cmake" &&
+		cp "$doc/rdma_read_requester.c" \
+		    "$doc/cpp/rdma_read_responder.cpp" "$root$home/cmake" ||
+		return 1
+	cat >"$root$home/cmake/CMakeLists.txt" <<-'END'
+		cmake_minimum_required(VERSION 3.10)
+		project(programs C CXX)
+		find_package(pier 0.1 REQUIRED)
+		add_executable(requester rdma_read_requester.c)
+		add_executable(responder rdma_read_responder.cpp)
+		target_compile_features(responder PRIVATE cxx_std_17)
+		target_link_libraries(requester pier::pier)
+		target_link_libraries(responder pier::pier)
+	END
+	in_root 'cd && cd cmake && cmake -G Ninja -S . -B build &&
+		cmake --build build' >"$dir/cmake" 2>&1 || {
+		tail -n 20 "$dir/cmake"
+		return 1
+	}
+	for program in requester responder; do
+		in_root "\"\$HOME\"/cmake/build/$program --help" |
+			grep -q -- --device || return 1
+	done
+}
+
 # The commands are README's, which builds elsewhere.
 the_pair_of_the_readme_runs()
 {
@@ -155,6 +184,7 @@ run pier_run_finds_its_libraries
 none programs_find_them_by_their_names
 none meson_builds_the_samples
 none pkg_config_builds_the_samples
+run cmake_builds_programs
 run the_pair_of_the_readme_runs
 run python_opens_a_device
 tap_done

@@ -150,6 +150,14 @@ int pier_task_cancel(struct pier_task *task);
  */
 int pier_task_free(struct pier_task *task);
 
+/*
+ * Free @task at once, or as soon as pier_task_free() would, without its
+ * callback; one in flight is cancelled, and that of a node that has not begun
+ * does not begin, which fails its instance with -ECANCELED.  The program does
+ * not use @task any more.  NULL is allowed.
+ */
+void pier_task_abandon(struct pier_task *task);
+
 /* Would pier_task_free() free @task? */
 bool pier_task_may_free(const struct pier_task *task);
 

@@ -93,9 +93,10 @@ public:
 		conn_.on_state(*this);
 		insert(conn_.get());
 	}
-	status await_resume() const noexcept	/* without one: -EINVAL */
+	/* Its failure, whose text wait() has; without one: -EINVAL. */
+	status await_resume() const noexcept
 	{
-		return pier_conn_error(conn_.get());
+		return pier_conn_error(conn_.get()) ? conn_.wait(0) : 0;
 	}
 
 	/* The state has changed. */
@@ -147,7 +148,8 @@ inline detail::task_awaiter operator co_await(task &&taken)
 
 /*
  * A coroutine that has not begun: it runs when it is awaited by another, or
- * by run().  It belongs to the engine's thread, and owns its frame.
+ * by run().  It belongs to the engine's thread, and owns its frame; one that
+ * was moved from has none, and only done() may be called.
  */
 template <class T = void> class [[nodiscard]] coro {
 public:

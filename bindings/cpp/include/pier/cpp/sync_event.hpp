@@ -79,7 +79,7 @@ public:
 	/* The value before. */
 	result<std::uint64_t> add(std::uint64_t value) const
 	{
-		std::uint64_t ret = 0;
+		std::uint64_t ret;
 		int err = pier_sync_event_add(c_, value, &ret);
 
 		if (err)
@@ -88,7 +88,7 @@ public:
 	}
 	result<std::uint64_t> value() const
 	{
-		std::uint64_t ret = 0;
+		std::uint64_t ret;
 		int err = pier_sync_event_get(c_, &ret);
 
 		if (err)

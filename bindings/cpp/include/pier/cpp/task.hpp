@@ -2,7 +2,6 @@
 #ifndef PIER_CPP_TASK_HPP
 #define PIER_CPP_TASK_HPP
 
-#include <cerrno>
 #include <cstdint>
 
 #include <pier/cpp/handle.hpp>
@@ -19,11 +18,6 @@ namespace detail {
 
 /* A task's callback: @arg is the callable, which its owner keeps. */
 template <class F> void run_task(pier_task *task, void *arg) noexcept;
-
-inline void free_task(pier_task *task, void *) noexcept
-{
-	pier_task_free(task);
-}
 
 } /* namespace detail */
 
@@ -139,14 +133,12 @@ public:
 
 	/*
 	 * Free @task.  One that is in flight is cancelled and freed when it is
-	 * complete; its callable is not called any more.
+	 * complete, that of a node when its instance is; its callable is not
+	 * called any more.
 	 */
 	static void destroy(pier_task *task) noexcept
 	{
-		if (pier_task_free(task) != -EBUSY)
-			return;
-		pier_task_set_done(task, detail::free_task, nullptr);
-		pier_task_cancel(task);
+		pier_task_abandon(task);
 	}
 };
 
