@@ -46,6 +46,21 @@ __attribute__((destructor)) static void acknowledge_all(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/*
+ * A child has none of these contexts, and a thread of its parent, which is not
+ * in it, may have had the lock.
+ */
+static void reset_in_child(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	pier__list_init(&contexts);
+}
+
+__attribute__((constructor)) static void follow_forks(void)
+{
+	pthread_atfork(NULL, NULL, reset_in_child);
+}
+
 /* What is not set here the header's calls report as not supported. */
 static void set_calls(struct dropin_context *ctx)
 {
@@ -191,7 +206,7 @@ static bool part(struct dropin_context *ctx)
 	partner = ctx->partner;
 	if (partner)
 		partner->partner = NULL;
-	if (ctx->link.next)
+	if (ctx->link.next && ctx->opener == getpid())
 		pier__list_del(&ctx->link);
 	pthread_mutex_unlock(&lock);
 	return !partner;

@@ -13,6 +13,7 @@
 int pier__dropin_fails(void);
 int pier__dropin_negative(void);
 void *pier__dropin_none(void);
+uint64_t pier__dropin_no_guid(void);
 void pier__dropin_ignores(void);
 
 /*
@@ -36,6 +37,11 @@ int pier__dropin_negative(void)
 void *pier__dropin_none(void)
 {
 	return pier__dropin_null(-EOPNOTSUPP);
+}
+
+uint64_t pier__dropin_no_guid(void)
+{
+	return 0;
 }
 
 void pier__dropin_ignores(void)
@@ -144,7 +150,6 @@ __asm__(".symver pier__dropin_fails, ibv_destroy_cq@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_destroy_qp@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_destroy_srq@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_detach_mcast@IBVERBS_1.0");
-__asm__(".symver pier__dropin_fails, ibv_get_device_guid@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_modify_qp@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_modify_srq@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_query_device@IBVERBS_1.0");
@@ -152,6 +157,8 @@ __asm__(".symver pier__dropin_fails, ibv_query_port@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_query_qp@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_query_srq@IBVERBS_1.0");
 __asm__(".symver pier__dropin_fails, ibv_resize_cq@IBVERBS_1.0");
+
+__asm__(".symver pier__dropin_no_guid, ibv_get_device_guid@IBVERBS_1.0");
 
 __asm__(".symver pier__dropin_negative, ibv_get_async_event@IBVERBS_1.0");
 __asm__(".symver pier__dropin_negative, ibv_get_cq_event@IBVERBS_1.0");
@@ -170,12 +177,5 @@ __asm__(".symver pier__dropin_none, ibv_reg_mr@IBVERBS_1.0");
 
 __asm__(".symver pier__dropin_ignores, ibv_ack_async_event@IBVERBS_1.0");
 __asm__(".symver pier__dropin_ignores, ibv_ack_cq_events@IBVERBS_1.0");
-__asm__(".symver pier__dropin_ignores, "
-	"ibv_copy_ah_attr_from_kern@@IBVERBS_1.1");
-__asm__(".symver pier__dropin_ignores, "
-	"ibv_copy_path_rec_from_kern@@IBVERBS_1.0");
-__asm__(".symver pier__dropin_ignores, ibv_copy_path_rec_to_kern@@IBVERBS_1.0");
-__asm__(".symver pier__dropin_ignores, "
-	"ibv_copy_qp_attr_from_kern@@IBVERBS_1.0");
 __asm__(".symver pier__dropin_ignores, ibv_free_device_list@IBVERBS_1.0");
 __asm__(".symver pier__dropin_ignores, ibv_register_driver@IBVERBS_1.1");

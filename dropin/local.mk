@@ -31,6 +31,7 @@ EXTRA_DIST += %D%/libibverbs.map
 	%D%/ibv_cq.c \
 	%D%/ibv_cq_ex.c \
 	%D%/ibv_device.c \
+	%D%/ibv_marshall.c \
 	%D%/ibv_mcast.c \
 	%D%/ibv_mr.c \
 	%D%/ibv_mw.c \
@@ -78,6 +79,7 @@ EXTRA_DIST += %D%/librdmacm.map
 	%D%/cma/cma_device.c \
 	%D%/cma/cma_ep.c \
 	%D%/cma/cma_event.c \
+	%D%/cma/cma_fork.c \
 	%D%/cma/cma_id.c \
 	%D%/cma/cma_join.c \
 	%D%/cma/cma_listen.c \

@@ -55,6 +55,7 @@ check_PROGRAMS += \
 	%D%/core/error.t \
 	%D%/core/file.t \
 	%D%/core/hash.t \
+	%D%/core/landing.t \
 	%D%/core/log.t \
 	%D%/core/text.t \
 	%D%/core/wire.t \
@@ -128,9 +129,12 @@ check_PROGRAMS += \
 	%D%/dropin/cma_channel.t \
 	%D%/dropin/cma_fork.t \
 	%D%/dropin/cma_port.t \
+	%D%/dropin/cma_qp.t \
+	%D%/dropin/forks.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/newer.t \
+	%D%/dropin/older.t \
 	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
@@ -249,6 +253,7 @@ check_PROGRAMS += \
 	%D%/soft/ack_held.t \
 	%D%/soft/always.t \
 	%D%/soft/capture.t \
+	%D%/soft/capture_unmapped.t \
 	%D%/soft/cm.t \
 	%D%/soft/cm_data.t \
 	%D%/soft/cm_elsewhere.t \
@@ -283,9 +288,11 @@ check_PROGRAMS += \
 	%D%/soft/marks.t \
 	%D%/soft/mr.t \
 	%D%/soft/order.t \
+	%D%/soft/pd.t \
 	%D%/soft/port.t \
 	%D%/soft/qp_address.t \
 	%D%/soft/qpn.t \
+	%D%/soft/queues.t \
 	%D%/soft/rc.t \
 	%D%/soft/receives.t \
 	%D%/soft/recorder.t \
@@ -314,8 +321,12 @@ check_PROGRAMS += \
 	%D%/soft/sockets_lossy.t \
 	%D%/soft/sqd.t \
 	%D%/soft/states.t \
+	%D%/soft/threads.t \
 	%D%/soft/time.t \
 	%D%/soft/ud.t \
+	%D%/soft/unmapped.t \
+	%D%/soft/window.t \
+	%D%/soft/window_bind.t \
 	%D%/tools/ping_stranger.t \
 	%D%/uv/exchange_lies.t \
 	%D%/uv/exchange_slow.t \
@@ -330,6 +341,8 @@ check_PROGRAMS += \
 dist_check_SCRIPTS += \
 	%D%/core/probes.sh \
 	%D%/cpp/examples.sh \
+	%D%/cpp/guide.sh \
+	%D%/cpp/no_exceptions.sh \
 	%D%/doca-2.0/installed.sh \
 	%D%/doca/build.sh \
 	%D%/doca/installed.sh \
@@ -341,8 +354,6 @@ dist_check_SCRIPTS += \
 	%D%/dropin/faults.sh \
 	%D%/dropin/files.sh \
 	%D%/dropin/fio.sh \
-	%D%/cpp/guide.sh \
-	%D%/cpp/no_exceptions.sh \
 	%D%/dropin/hard.sh \
 	%D%/dropin/mckey.sh \
 	%D%/dropin/mckey_net.sh \
@@ -430,6 +441,7 @@ dist_check_SCRIPTS += \
 	%D%/tools/copy_ssh.sh \
 	%D%/tools/copy_target.sh \
 	%D%/tools/doctor.sh \
+	%D%/tools/doctor_adapter.sh \
 	%D%/tools/doctor_path.sh \
 	%D%/tools/events.sh \
 	%D%/tools/examples.sh \
@@ -443,7 +455,6 @@ dist_check_SCRIPTS += \
 	%D%/tools/perf_results.sh \
 	%D%/tools/perf_server.sh \
 	%D%/tools/ping.sh \
-	%D%/tools/doctor_adapter.sh \
 	%D%/tools/prometheus.sh \
 	%D%/tools/tool.sh \
 	%D%/verbs/diagnose.sh \
@@ -569,12 +580,16 @@ check_LTLIBRARIES += %D%/libsoft.la
 	%D%/lib/history_host.c \
 	%D%/lib/history_op.c \
 	%D%/lib/history_words.c \
+	%D%/lib/mw.c \
+	%D%/lib/mw.h \
 	%D%/lib/shmpair.c \
 	%D%/lib/shmpair.h \
 	%D%/lib/softpair.c \
 	%D%/lib/softpair.h \
 	%D%/lib/star.c \
 	%D%/lib/star.h \
+	%D%/lib/verbschan.c \
+	%D%/lib/verbschan.h \
 	# end, sorted
 $(soft_tests): %D%/libsoft.la
 $(soft_tests): private LDADD = %D%/libsoft.la %D%/libtap.la \
@@ -621,6 +636,7 @@ wrap_tests = \
 	%D%/ops/alloc.t \
 	%D%/ops/host.t \
 	%D%/ops/task_text.t \
+	%D%/soft/capture_unmapped.t \
 	%D%/soft/history.t \
 	%D%/soft/shm_steps.t \
 	%D%/soft/sockets_lossy.t \
@@ -634,6 +650,10 @@ wrap_alloc = -Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc \
 %C%_ops_task_text_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_faults_oom_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
 %C%_verbs_verbs_cm_t_LDFLAGS = $(AM_LDFLAGS) $(wrap_alloc)
+
+# This one unmaps what is on its way to the socket.
+%C%_soft_capture_unmapped_t_LDFLAGS = $(AM_LDFLAGS) \
+	-Wl,--wrap=sendmsg,--wrap=sendmmsg,--wrap=sendto
 
 # This one loses packets on their way to the socket.
 %C%_soft_sockets_lossy_t_LDFLAGS = $(AM_LDFLAGS) \
@@ -673,9 +693,12 @@ dropin_tests = %D%/dropin/af_ib.t \
 	%D%/dropin/cma_channel.t \
 	%D%/dropin/cma_fork.t \
 	%D%/dropin/cma_port.t \
+	%D%/dropin/cma_qp.t \
+	%D%/dropin/forks.t \
 	%D%/dropin/memory.t \
 	%D%/dropin/misuse.t \
 	%D%/dropin/newer.t \
+	%D%/dropin/older.t \
 	%D%/dropin/port.t \
 	%D%/dropin/roce_port.t \
 	%D%/dropin/rsocket.t \
@@ -708,6 +731,10 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	dropin/libibverbs.la
 %C%_dropin_cma_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
 	dropin/libibverbs.la
+%C%_dropin_cma_qp_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
+	dropin/libibverbs.la
+%C%_dropin_forks_t_LDADD = %D%/libtap.la dropin/libpier-files.la \
+	dropin/librdmacm.la dropin/libibverbs.la
 %C%_dropin_memory_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_memory_t_SOURCES = \
 	%D%/dropin/memory.c \
@@ -728,6 +755,7 @@ $(dropin_tests): dropin/libibverbs.la dropin/librdmacm.la
 	%D%/lib/verbspair.c \
 	%D%/lib/verbspair.h \
 	# end, sorted
+%C%_dropin_older_t_LDADD = %D%/libtap.la dropin/libibverbs.la
 %C%_dropin_port_t_LDADD = %D%/libtap.la dropin/libpier-files.la \
 	dropin/librdmacm.la dropin/libibverbs.la
 %C%_dropin_roce_port_t_LDADD = %D%/libtap.la dropin/librdmacm.la \
@@ -996,6 +1024,7 @@ EXTRA_DIST += \
 	%D%/shm/not \
 	%D%/soft/python_peer.py \
 	%D%/tools/deny.py \
+	%D%/tools/doctor_gids.c \
 	%D%/vm/guest.sh \
 	%D%/vm/init \
 	%D%/vm/judge.awk \
@@ -1026,7 +1055,6 @@ installed/stamp: Makefile $(bin_PROGRAMS) $(lib_LTLIBRARIES) $(DATA) \
 	$(AM_V_GEN)log=`$(MAKE) $(AM_MAKEFLAGS) install \
 		DESTDIR="$(abs_builddir)/installed" 2>&1` || \
 		{ printf '%s\n' "$$log" >&2; exit 1; }
-	%D%/tools/doctor_gids.c \
 	$(AM_V_at)touch $@
 
 clean-local: clean-python clean-local-bench

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include <rdma/rdma_cma.h>
 
@@ -96,6 +97,7 @@ struct cma_id {
 		int value;
 		size_t len;		/* 0: it was not set */
 	} options[CMA_OPTIONS];
+	pid_t creator;			/* not a child of it */
 	struct cma_device *device;	/* NULL: none yet */
 	struct pier__cm_id *conn;	/* owned, or NULL */
 	struct cma_id *listener;	/* of a request that is not taken; */
@@ -114,6 +116,7 @@ struct cma_id {
 	uint32_t unacked;		/* events; pier__cma_lock */
 	bool closing;			/* it is destroyed; pier__cma_lock */
 	uint32_t timeout;		/* code, of packets; 0: the default */
+	uint8_t tos;			/* of routes that it resolves */
 	uint8_t responder_resources;	/* the most that is agreed */
 	uint8_t initiator_depth;
 	uint32_t qpn;			/* of its QP, once it connects */
@@ -252,7 +255,21 @@ struct cma_event *pier__cma_event_new(struct cma_id *id,
  */
 int pier__cma_complete(struct cma_id *id);
 
-/* cma_id.c.  NULL: no memory. */
+/*
+ * cma_fork.c calls these: hold() and release() around fork(2), the others in a
+ * child, whose parent may have had a lock in a thread that the child has not.
+ */
+void pier__cma_ports_hold(void);
+void pier__cma_ports_release(void);
+void pier__cma_channels_forked(void);
+void pier__cma_devices_forked(void);
+void pier__cma_join_forked(void);
+void pier__cma_ports_forked(void);
+void pier__cma_watch_forked(void);
+
+/* cma_id.c.  Has the parent of this process created @id? */
+bool pier__cma_inherited(const struct cma_id *id);
+/* NULL: no memory. */
 struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 				void *context, enum rdma_port_space ps,
 				enum ibv_qp_type type);

@@ -171,6 +171,7 @@ static struct ibv_sa_path_rec *path_new(const struct cma_id *id)
 	pier__sockaddr_to_gid(&local.sa, path->sgid.raw);
 	pier__sockaddr_to_gid(&peer.sa, path->dgid.raw);
 	path->hop_limit = HOP_LIMIT;
+	path->traffic_class = id->tos;
 	path->reversible = 1;
 	path->numb_path = 1;
 	path->pkey = htobe16(ROCE_PKEY_DEFAULT);

@@ -28,6 +28,13 @@ static struct cma_event *event_of(struct pier__list *link)
  */
 static struct cma_channel *unused;
 
+void pier__cma_channels_forked(void)
+{
+	pthread_mutex_init(&pier__cma_lock, NULL);
+	pthread_cond_init(&pier__cma_acked, NULL);
+	unused = NULL;
+}
+
 /* With the lock held. */
 static void put_away(struct cma_channel *channel)
 {

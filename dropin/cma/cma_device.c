@@ -101,19 +101,10 @@ static void goodbye(void)
 			pos, struct cma_device, link)->cm);
 }
 
-/*
- * Another thread of the parent may have been opening the devices: it is not in
- * the child, where they are opened anew.
- */
-static void reset_in_child(void)
+/* The child opens the devices anew. */
+void pier__cma_devices_forked(void)
 {
 	pthread_mutex_init(&opening, NULL);
-}
-
-__attribute__((constructor))
-static void follow_forks(void)
-{
-	pthread_atfork(NULL, NULL, reset_in_child);
 }
 
 int pier__cma_devices(struct pier__list **ret)

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "dropin/cma/cma.h"
 #include "dropin/cma/cma_real.h"
@@ -20,11 +21,17 @@ struct cma_id *pier__cma_id_new(struct rdma_event_channel *channel,
 	pier__list_init(&id->listeners);
 	pier__list_init(&id->groups);
 	id->bound.reserved = -1;
+	id->creator = getpid();
 	pier__cma_attach(id, channel);
 	id->id.context = context;
 	id->id.ps = ps;
 	id->id.qp_type = type;
 	return id;
+}
+
+bool pier__cma_inherited(const struct cma_id *id)
+{
+	return id->creator != getpid();
 }
 
 int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
@@ -166,7 +173,8 @@ static int option(struct cma_id *id, int name, const void *value, size_t len)
 	case RDMA_OPTION_ID_TOS:
 		if (len != sizeof(*byte))
 			return -EINVAL;
-		return *byte ? -EOPNOTSUPP : 0;
+		id->tos = *byte;
+		return 0;
 	case RDMA_OPTION_ID_REUSEADDR:
 	case RDMA_OPTION_ID_AFONLY:
 		return set_flag(id, name, value, len);

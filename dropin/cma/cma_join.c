@@ -26,6 +26,11 @@ struct group {
  */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void pier__cma_join_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 static struct group *group_of(struct pier__list *link)
 {
 	return pier__container_of(link, struct group, link);

@@ -56,6 +56,8 @@ int pier__cma_param(struct cma_id *id, const struct rdma_conn_param *from,
 		return -EINVAL;
 	ret->space = pier__cma_space(id);
 	ret->qkey = RDMA_UDP_QKEY;
+	ret->tclass = id->id.route.path_rec ?
+			      id->id.route.path_rec->traffic_class : 0;
 	ret->qpn = id->id.qp ? id->id.qp->qp_num : from->qp_num;
 	id->qpn = ret->qpn;
 	ret->retry_count = from->retry_count & RETRIES;

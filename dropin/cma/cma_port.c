@@ -88,6 +88,26 @@ static void close_socket(struct cma_id *id)
 	id->bound.reserved = -1;
 }
 
+void pier__cma_ports_hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void pier__cma_ports_release(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A copy of a socket in the child would keep the parent from listening. */
+void pier__cma_ports_forked(void)
+{
+	struct pier__list *pos, *tmp;
+
+	PIER__LIST_EACH(pos, tmp, &bound)
+		close_socket(id_of(pos));
+	pthread_mutex_unlock(&lock);
+}
+
 static int set(int fd, int level, int name, int value)
 {
 	return setsockopt(fd, level, name, &value, sizeof(value));

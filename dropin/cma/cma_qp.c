@@ -212,10 +212,9 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 	if (!init)
 		return pier__cma_result(-EINVAL);
 	memcpy(&attr, init, sizeof(*init));
-	if (pd) {
-		attr.comp_mask = IBV_QP_INIT_ATTR_PD;
-		attr.pd = pd;
-	}
+	/* It is where *@init has padding, which has what was there. */
+	attr.comp_mask = pd ? IBV_QP_INIT_ATTR_PD : 0;
+	attr.pd = pd;
 	err = rdma_create_qp_ex(id, &attr);
 	if (!err)
 		memcpy(init, &attr, sizeof(*init));

@@ -11,10 +11,16 @@
 static struct pier__list watched = { &watched, &watched };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void pier__cma_watch_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+	pier__list_init(&watched);
+}
+
 void pier__cma_unwatch(struct cma_id *id)
 {
 	pthread_mutex_lock(&lock);
-	if (id->watch.next)
+	if (id->watch.next && !pier__cma_inherited(id))
 		pier__list_del(&id->watch);
 	id->watch.next = NULL;
 	pthread_mutex_unlock(&lock);
@@ -65,7 +71,7 @@ static void check(struct cma_id *id)
 void pier__cma_watch(struct cma_id *id)
 {
 	pthread_mutex_lock(&lock);
-	if (id->id.verbs && !id->watch.next) {
+	if (id->id.verbs && !id->watch.next && !pier__cma_inherited(id)) {
 		pier__list_add(&watched, &id->watch);
 		check(id);
 	}

@@ -59,6 +59,22 @@ void pier__dropin_next(void *ret, const char *name)
 	memcpy(ret, &call, sizeof(call));
 }
 
+/* Also around fork(2): the streams of a parent are those of its child. */
+static void take(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+__attribute__((constructor)) static void follow_forks(void)
+{
+	pthread_atfork(take, give, give);
+}
+
 /* That of @dir, which is the program's; NULL: an ordinary one. */
 static struct listing *listing_of(DIR *dir)
 {
@@ -66,33 +82,33 @@ static struct listing *listing_of(DIR *dir)
 
 	if (!atomic_load(&count))
 		return NULL;
-	pthread_mutex_lock(&lock);
+	take();
 	for (listing = listings; listing; listing = listing->next)
 		if (listing->dir == dir)
 			break;
-	pthread_mutex_unlock(&lock);
+	give();
 	return listing;
 }
 
 static void add(struct listing *listing)
 {
-	pthread_mutex_lock(&lock);
+	take();
 	listing->next = listings;
 	listings = listing;
 	atomic_fetch_add(&count, 1);
-	pthread_mutex_unlock(&lock);
+	give();
 }
 
 static void drop(struct listing *listing)
 {
 	struct listing **at;
 
-	pthread_mutex_lock(&lock);
+	take();
 	for (at = &listings; *at != listing; at = &(*at)->next)
 		;
 	*at = listing->next;
 	atomic_fetch_sub(&count, 1);
-	pthread_mutex_unlock(&lock);
+	give();
 	free(listing->names.name);
 	free(listing);
 }

@@ -24,6 +24,18 @@ static struct rs *_Atomic table[FDS];
 static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rs *unused;
 
+/* A thread of the parent may have had the lock, or that of an unused socket. */
+static void reset_in_child(void)
+{
+	pthread_mutex_init(&unused_lock, NULL);
+	unused = NULL;
+}
+
+__attribute__((constructor)) static void follow_forks(void)
+{
+	pthread_atfork(NULL, NULL, reset_in_child);
+}
+
 struct rs *pier__rs_find(int fd)
 {
 	struct rs *rs = NULL;

@@ -5,6 +5,7 @@
 #include <setjmp.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <ucontext.h>
@@ -17,26 +18,61 @@
 /* Where a fault of this thread goes on; NULL: it has no guard. */
 static _Thread_local sigjmp_buf *volatile landing
 	__attribute__((tls_model("initial-exec")));	/* for a handler */
+/* The signals are not blocked in this thread. */
+static _Thread_local bool unblocked __attribute__((tls_model("initial-exec")));
 
 static const int signals[] = { SIGSEGV, SIGBUS };
 static struct sigaction before[2];
 
+/* The signals that are blocked meanwhile are those that it has requested. */
+static void set_mask(int number, const struct sigaction *action)
+{
+	sigset_t own;
+
+	pthread_sigmask(SIG_BLOCK, &action->sa_mask, NULL);
+	if (!(action->sa_flags & SA_NODEFER))
+		return;
+	sigemptyset(&own);
+	sigaddset(&own, number);
+	pthread_sigmask(SIG_UNBLOCK, &own, NULL);
+}
+
+/* The accesses of the program's handler have no guard. */
+static void call_handler(const struct sigaction *action, int number,
+			 siginfo_t *info, void *context)
+{
+	sigjmp_buf *guard = landing;
+
+	landing = NULL;
+	set_mask(number, action);
+	if (action->sa_flags & SA_SIGINFO)
+		action->sa_sigaction(number, info, context);
+	else
+		action->sa_handler(number);
+	landing = guard;
+}
+
+static bool has_handler(const struct sigaction *action)
+{
+	return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN;
+}
+
 /* As the program had it before.  The access is made once more then. */
 static void pass_on(int number, siginfo_t *info, void *context)
 {
-	const struct sigaction *old = &before[number == SIGBUS];
+	struct sigaction *old = &before[number == SIGBUS], action = *old;
 
-	if (old->sa_flags & SA_SIGINFO) {
-		old->sa_sigaction(number, info, context);
-	} else if (old->sa_handler == SIG_IGN && info->si_code <= 0) {
+	if (has_handler(&action)) {
+		if (action.sa_flags & SA_RESETHAND)
+			*old = (struct sigaction){ .sa_handler = SIG_DFL };
+		call_handler(&action, number, info, context);
 		return;
-	} else if (old->sa_handler == SIG_DFL || old->sa_handler == SIG_IGN) {
-		sigaction(number, old, NULL);
-		if (info->si_code <= 0)		/* no access: by kill(2) */
-			raise(number);
-	} else {
-		old->sa_handler(number);
 	}
+	if (action.sa_handler == SIG_IGN && info->si_code <= 0)
+		return;
+	sigaction(number, &action, NULL);
+	if (info->si_code <= 0)		/* no access: by kill(2) */
+		raise(number);
 }
 
 /* Left by a jump, which leaves no signal blocked that was not. */
@@ -72,10 +108,25 @@ void pier__landing_install(void)
 	pthread_once(&once, install);
 }
 
+/* A fault whose signal is blocked would end the process. */
+static void unblock(void)
+{
+	sigset_t set;
+	size_t i;
+
+	sigemptyset(&set);
+	for (i = 0; i < 2; i++)
+		sigaddset(&set, signals[i]);
+	pthread_sigmask(SIG_UNBLOCK, &set, NULL);
+	unblocked = true;
+}
+
 int pier__landing_call(void (*fn)(void *arg), void *arg)
 {
 	sigjmp_buf here;
 
+	if (!unblocked)
+		unblock();
 	if (sigsetjmp(here, 0)) {
 		landing = NULL;
 		return -EFAULT;
@@ -123,6 +174,7 @@ static void store(void *arg)
 	const struct store *store = arg;
 
 	pier__device_access_begin();
+	pier__device_access_probe(store->word);
 	__atomic_store_n(store->word, store->value, __ATOMIC_RELEASE);
 	pier__device_access_end();
 }

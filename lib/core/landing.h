@@ -16,6 +16,7 @@ void pier__landing_install(void);
 
 /*
  * Call @fn, which may be left at any access to memory, and makes no such call.
+ * The first call of a thread unblocks the signals in it, where they stay so.
  * Returns 0, or -EFAULT if it was left.
  */
 int pier__landing_call(void (*fn)(void *arg), void *arg);

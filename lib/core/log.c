@@ -84,11 +84,20 @@ static void set_threshold(void)
 	atomic_store_explicit(&threshold, level, memory_order_relaxed);
 }
 
+/* Another thread of the parent may have had the lock.  This one may have it. */
+static void reset_in_child(void)
+{
+	if (!inside)
+		pthread_mutex_init(&sink.lock, NULL);
+}
+
+/* Before the lock is taken for the first time. */
 static void read_env(void)
 {
 	const char *text = secure_getenv("PIER_LOG");
 	enum pier_log_level level;
 
+	pthread_atfork(NULL, NULL, reset_in_child);
 	pthread_mutex_lock(&sink.lock);
 	if (text && *text) {
 		if (find_level(text, &level)) {

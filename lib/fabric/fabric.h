@@ -463,8 +463,8 @@ struct pier__cm_param {
 	uint32_t qpn;
 	uint8_t responder_resources;	/* reads and atomics that we accept */
 	uint8_t initiator_depth;	/* that we request to send */
-	uint8_t retry_count;		/* 0..7 */
-	uint8_t rnr_retry;		/* 0..7 */
+	uint8_t retry_count, rnr_retry;	/* 0..7 */
+	uint8_t tclass;			/* of connect(); soft alone */
 	const void *data;		/* private data */
 	size_t len;
 };

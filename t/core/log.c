@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <pier/pier.h>
@@ -15,6 +17,7 @@
 
 #define THREADS 4
 #define MESSAGES 500
+#define LIMIT_S 20
 
 /* What was passed to a callback. */
 struct log_record {
@@ -253,6 +256,55 @@ static void threads_log_one_at_a_time(void)
 	IS(crowd.crossed, 0);
 }
 
+static sem_t entered, go_on;
+static atomic_bool forked;
+
+static void wait_in_callback(enum pier_log_level level, const char *area,
+			     const char *message, void *arg)
+{
+	(void)level;
+	(void)area;
+	(void)message;
+	(void)arg;
+	sem_post(&entered);
+	while (!forked && sem_wait(&go_on))
+		;
+}
+
+static void *log_one(void *arg)
+{
+	pier__log(PIER_LOG_ERROR, "soft", "one");
+	return arg;
+}
+
+static void a_child_logs_though_a_thread_of_its_parent_did(void)
+{
+	pthread_t thread;
+	int status = -1;
+	pid_t pid;
+
+	sem_init(&entered, 0, 0);
+	sem_init(&go_on, 0, 0);
+	pier_log_set_callback(wait_in_callback, NULL);
+	if (!IS(pthread_create(&thread, NULL, log_one, NULL), 0))
+		return;
+	while (sem_wait(&entered))
+		;
+	pid = fork();
+	if (!pid) {
+		alarm(LIMIT_S);
+		forked = true;
+		pier__log(PIER_LOG_ERROR, "soft", "two");
+		_exit(3);
+	}
+	IS(waitpid(pid, &status, 0), pid);
+	if (OK(WIFEXITED(status)))
+		IS(WEXITSTATUS(status), 3);
+	sem_post(&go_on);
+	IS(pthread_join(thread, NULL), 0);
+	pier_log_set_callback(NULL, NULL);
+}
+
 static void errno_survives_logging(void)
 {
 	struct log_record logged = { 0 };
@@ -412,6 +464,7 @@ int main(int argc, char *argv[])
 	TEST(a_long_message_is_cut);
 	TEST(logging_from_a_callback_is_dropped);
 	TEST(threads_log_one_at_a_time);
+	TEST(a_child_logs_though_a_thread_of_its_parent_did);
 	TEST(errno_survives_logging);
 	TEST(the_environment_sends_to_stderr);
 	TEST(a_wrong_environment_is_reported_once);

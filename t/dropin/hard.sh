@@ -5,6 +5,7 @@
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
 . "$top/t/lib/netns.sh"
+. "$top/t/lib/peers.sh"
 need ibverbs-utils ibv_rc_pingpong ibv_devinfo
 need rdmacm-utils rping
 need perftest ib_write_bw
@@ -91,13 +92,14 @@ users_exchange_data()
 users_connect()
 {
 	next_port
-	"$pier" run -- rping -s -a 127.0.0.1 -C 10 -V -p "$port" \
-	    >"$tmp/server" 2>&1 &
+	timeout -k 5 60 "$pier" run -- rping -s -a 127.0.0.1 -C 10 -V \
+	    -p "$port" >"$tmp/server" 2>&1 &
 	server=$!
 	wait_for 30 accepts_or_ended
 	timeout -k 5 60 $as_another "$pier" run -- rping -c -a 127.0.0.1 -C 10 \
 	    -V -v -p "$port" >"$tmp/client" 2>&1
-	says "$tmp/client" "ping data: rdma-ping-9"
+	client=$?
+	pings_succeed && says "$tmp/client" "ping data: rdma-ping-9"
 }
 
 programs_of_two_users_meet()

@@ -86,17 +86,28 @@ static void objects_of_another_context_are_refused(void)
 	OK(verbspair_close(&pair));
 }
 
-static void without_pointers_lists_and_calls_do_nothing(void)
+static void a_list_ends_with_null(void)
 {
 	struct ibv_device **list;
 	int count = -1;
 
-	ibv_free_device_list(NULL);
 	list = ibv_get_device_list(&count);
 	OK(list && count > 0);
 	if (list)
 		OK(!list[count]);
 	ibv_free_device_list(list);
+}
+
+static void what_is_null_is_freed_without_effect(void)
+{
+	struct ibv_context **contexts = rdma_get_devices(NULL);
+
+	OK(contexts);
+	rdma_free_devices(contexts);
+	rdma_free_devices(NULL);
+	ibv_free_device_list(NULL);
+	rdma_freeaddrinfo(NULL);
+	rdma_destroy_event_channel(NULL);
 }
 
 /* As rdma-core's libraries have it: programs count down, and go too far. */
@@ -488,7 +499,8 @@ int main(void)
 #endif
 	TEST(objects_in_use_are_not_destroyed);
 	TEST(objects_of_another_context_are_refused);
-	TEST(without_pointers_lists_and_calls_do_nothing);
+	TEST(a_list_ends_with_null);
+	TEST(what_is_null_is_freed_without_effect);
 	TEST(a_poll_for_less_than_none_takes_none);
 	TEST(a_device_may_be_closed_before_its_objects);
 	TEST(a_process_ends_with_all_open);

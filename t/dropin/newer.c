@@ -133,6 +133,7 @@ static void memory_of_the_library_is_a_region(void)
 
 static void what_soft_lacks_is_not_offered(void)
 {
+	struct ibv_ece ece = { 1, 2, 3 };
 	struct ibv_dm dm = { 0 };
 
 	if (!verbspair_open(&pair))
@@ -146,6 +147,8 @@ static void what_soft_lacks_is_not_offered(void)
 	IS(ibv_dm_export_dmabuf_fd(&dm), -1);
 	IS(errno, EOPNOTSUPP);
 	IS(ibv_query_qp_data_in_order(pair.qp[0], IBV_WR_RDMA_WRITE, 1), 0);
+	IS(ibv_query_ece(pair.qp[0], &ece), EOPNOTSUPP);
+	OK(!ece.vendor_id && !ece.options && !ece.comp_mask);
 	OK(verbspair_close(&pair));
 }
 

@@ -5,6 +5,7 @@
 # two processes each.
 . "${0%/*}/../lib/tap.sh"
 . "$top/t/lib/dropin.sh"
+. "$top/t/lib/netns.sh"
 . "$top/t/lib/peers.sh"
 need ibverbs-utils ibv_asyncwatch ibv_devices ibv_devinfo ibv_rc_pingpong \
     ibv_srq_pingpong ibv_ud_pingpong ibv_xsrq_pingpong
@@ -25,15 +26,27 @@ a_device_is_described()
 		"::ffff:127.0.0.1, RoCE v2" "max_ah: 1048576" "max_mw: 1048576"
 }
 
-# The program goes on until it is ended.
-events_are_waited_for()
+has_event()
 {
-	timeout 60 "$pier" run -- ibv_asyncwatch -d soft_lo >"$tmp/out" 2>&1 &
+	grep -q "event_type IBV_EVENT_$1 .*port 1" "$tmp/out"
+}
+
+# On another host, whose lo can be taken down.  The program goes on until it is
+# ended.
+events_are_reported()
+{
+	unshare -n true || skip "no network namespace can be made"
+	far_host && in_far ip link set lo up || return
+	in_far timeout 60 "$pier" run --only-soft -- ibv_asyncwatch \
+	    -d soft_lo >"$tmp/out" 2>&1 &
 	server=$!
-	wait_for 30 grep -q "async event FD" "$tmp/out"
-	kill -0 "$server" && kill "$server"
-	wait "$server"
-	says "$tmp/out" "soft_lo: async event FD"
+	wait_for 30 grep -q "soft_lo: async event FD" "$tmp/out" &&
+	    ! has_event PORT_ERR && in_far ip link set lo down &&
+	    wait_for 20 has_event PORT_ERR && in_far ip link set lo up &&
+	    wait_for 20 has_event PORT_ACTIVE && kill -0 "$server" || {
+		cat "$tmp/out"
+		return 1
+	}
 }
 
 # One request of a hundred has a completion.
@@ -60,7 +73,7 @@ what_is_missing_is_an_error()
 alone
 run devices_are_listed
 run a_device_is_described
-run events_are_waited_for
+run events_are_reported
 run_pingpongs
 run_perftest
 run few_requests_are_signalled

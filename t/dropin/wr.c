@@ -277,6 +277,42 @@ static void only_solicited_completions_have_an_event(void)
 	close_pair();
 }
 
+/* One more completion, which is not polled. */
+static void complete_one(uint64_t wr_id)
+{
+	struct ibv_cq *cq;
+	void *context;
+
+	IS(ibv_req_notify_cq(ibv_cq_ex_to_cq(pair.cq), 0), 0);
+	ibv_wr_start(qp);
+	add_write(wr_id, TO, 32);
+	IS(ibv_wr_complete(qp), 0);
+	if (IS(ibv_get_cq_event(pair.channel, &cq, &context), 0))
+		ibv_ack_cq_events(cq, 1);
+}
+
+static void unread_completions_stay_in_a_queue_of_another_size(void)
+{
+	struct ibv_cq *cq;
+	uint64_t i;
+
+	open_pair();
+	cq = ibv_cq_ex_to_cq(pair.cq);
+	for (i = 1; i <= 3; i++)
+		complete_one(i);
+	IS(ibv_resize_cq(cq, 2), EINVAL);
+	IS(cq->cqe, 4 * VERBSPAIR_WR);
+	IS(ibv_resize_cq(cq, 3), 0);
+	IS(cq->cqe, 3);
+	wait_for(1);
+	complete_one(4);
+	IS(ibv_resize_cq(cq, 2 * VERBSPAIR_WR), 0);
+	for (i = 2; i <= 4; i++)
+		wait_for(i);
+	OK(is_empty());
+	close_pair();
+}
+
 static void what_soft_lacks_is_not_offered(void)
 {
 	struct ibv_cq_init_attr_ex cq = {
@@ -356,6 +392,7 @@ int main(void)
 	TEST(more_inline_data_than_agreed_are_refused);
 	TEST(a_completion_is_read_field_by_field);
 	TEST(only_solicited_completions_have_an_event);
+	TEST(unread_completions_stay_in_a_queue_of_another_size);
 	TEST(what_soft_lacks_is_not_offered);
 	TEST(what_is_in_use_cannot_be_destroyed);
 	TEST(a_send_that_succeeded_stays_after_its_queue_pair);

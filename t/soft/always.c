@@ -1,26 +1,19 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <stdatomic.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#include "fabric/soft/io/chan.h"
-#include "fabric/soft/io/fdev.h"
-#include "fabric/soft/rc/qp.h"
 #include "fabric/soft/rc/qpn.h"
 #include "fabric/soft/soft.h"
 #include "t/lib/tap.h"
+#include "t/lib/verbschan.h"
 
 /*
  * Channels for programs written for libibverbs, on the loopback interface: who
  * drives them.
  */
-#define ALL (IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE)
-
 struct watched {
 	struct pier__chan *chan;
-	struct soft_chan_cq cq;
-	struct soft_qp *qp;
+	struct verbschan queues;
 	volatile uint64_t word;
 	struct pier__mr *mr;
 	atomic_int woken;
@@ -29,144 +22,51 @@ struct watched {
 static struct pier__fdev *fdev;
 static struct watched a, b;
 
-static void must(int err, const char *what)
-{
-	if (err) {
-		printf("Bail out! %s: %d\n", what, err);
-		exit(1);
-	}
-}
-
-static void open_dev(void)
-{
-	struct pier__ports ports = { 0 };
-	size_t i;
-
-	must(pier__soft_dev.list(&ports), "list");
-	for (i = 0; i < ports.count && !fdev; i++)
-		if (!strcmp(ports.port[i].name, "soft_lo"))
-			must(pier__soft_dev.open(&ports.port[i], &fdev),
-			     "open");
-	free(ports.port);
-	must(!fdev, "no soft_lo");
-}
-
-/* The first GID of IPv4. */
-static unsigned int gid_index(void)
-{
-	struct in6_addr ip;
-	unsigned int i;
-
-	for (i = 0; i < fdev->port.gid_count; i++) {
-		memcpy(&ip, &fdev->port.gids[i], sizeof(ip));
-		if (IN6_IS_ADDR_V4MAPPED(&ip))
-			break;
-	}
-	return i;
-}
-
 static void woken(struct soft_chan_cq *cq)
 {
-	struct watched *end = pier__container_of(cq, struct watched, cq);
+	struct watched *end = pier__container_of(cq, struct watched,
+						 queues.cq);
 
 	atomic_fetch_add(&end->woken, 1);
 }
 
 static void end_open(struct watched *end)
 {
-	struct ibv_qp_cap cap = { .max_send_wr = 8, .max_send_sge = 1 };
-	struct soft_chan *chan;
-
-	must(pier__soft_chan_create_verbs(fdev, &end->chan), "channel");
-	chan = chan_of(end->chan);
-	pier__soft_chan_begin(chan);
-	must(pier__soft_cq_create(chan->ep, 8, &end->cq.queue), "cq");
-	end->cq.wake = woken;
-	pier__list_add(&chan->cqs, &end->cq.link);
-	must(pier__soft_qp_create(end->cq.queue, NULL, &cap, &end->qp), "qp");
-	pier__soft_chan_end(chan, 0);
-	must(pier__soft_dev.reg(fdev, (void *)&end->word, 8, ALL, &end->mr),
-	     "mr");
+	end->chan = verbschan_create(fdev);
+	verbschan_open(chan_of(end->chan), 8, 8, NULL, &end->queues);
+	end->queues.cq.wake = woken;
+	end->mr = verbschan_reg(fdev, (void *)&end->word, sizeof(end->word));
 }
 
 static void end_close(struct watched *end)
 {
-	struct soft_chan *chan = chan_of(end->chan);
-
 	pier__soft_dev.dereg(end->mr);
-	pier__soft_chan_begin(chan);
-	pier__soft_qp_destroy(end->qp);
-	pier__list_del(&end->cq.link);
-	pier__soft_cq_destroy(end->cq.queue);
-	pier__soft_chan_end(chan, 0);
+	verbschan_close(&end->queues);
 	pier__soft_chan_destroy(end->chan);
 	memset(end, 0, sizeof(*end));
-}
-
-static void end_connect(struct watched *end, const struct watched *peer)
-{
-	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = 1,
-		.qp_access_flags = ALL,
-		.path_mtu = IBV_MTU_1024,
-		.dest_qp_num = peer->qp->qpn,
-		.max_dest_rd_atomic = 1,
-		.max_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-	};
-	struct soft_chan *chan = chan_of(end->chan);
-	struct soft_addr src;
-
-	must(pier__soft_gid(fdev, gid_index(), &src), "gid");
-	memcpy(attr.ah_attr.grh.dgid.raw, &src.ip, 16);
-	src.port = chan->io->port;
-	pier__soft_chan_begin(chan);
-	must(pier__soft_qp_modify(end->qp, &attr, IBV_QP_STATE |
-				  IBV_QP_PKEY_INDEX | IBV_QP_PORT |
-				  IBV_QP_ACCESS_FLAGS, NULL, 0), "init");
-	attr.qp_state = IBV_QPS_RTR;
-	must(pier__soft_qp_modify(end->qp, &attr, IBV_QP_STATE | IBV_QP_AV |
-				  IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
-				  IBV_QP_MIN_RNR_TIMER, &src,
-				  pier__soft_qpn_port(peer->qp->qpn)), "rtr");
-	attr.qp_state = IBV_QPS_RTS;
-	must(pier__soft_qp_modify(end->qp, &attr, IBV_QP_STATE |
-				  IBV_QP_SQ_PSN | IBV_QP_TIMEOUT |
-				  IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |
-				  IBV_QP_MAX_QP_RD_ATOMIC, NULL, 0), "rts");
-	pier__soft_chan_end(chan, 0);
 }
 
 static void open_pair(void)
 {
 	end_open(&a);
 	end_open(&b);
-	end_connect(&a, &b);
-	end_connect(&b, &a);
+	verbschan_connect(&a.queues, &b.queues);
+	verbschan_connect(&b.queues, &a.queues);
 }
 
 static void write_pieces(struct watched *end, const struct watched *peer,
 			 int pieces)
 {
 	struct ibv_sge sge = { (uintptr_t)&end->word, 8, end->mr->lkey };
-	struct ibv_send_wr *bad, wr = {
+	struct ibv_send_wr wr = {
 		.opcode = IBV_WR_RDMA_WRITE,
 		.send_flags = IBV_SEND_SIGNALED,
 		.sg_list = &sge,
 		.num_sge = pieces,
 		.wr.rdma = { (uintptr_t)&peer->word, peer->mr->rkey },
 	};
-	struct soft_chan *chan = chan_of(end->chan);
 
-	pier__soft_chan_begin(chan);
-	IS(pier__soft_qp_post(end->qp, &wr, &bad), 0);
-	pier__soft_ep_send_posted(chan->ep, true);
-	pier__soft_chan_end(chan, 0);
+	IS(verbschan_post(&end->queues, &wr), 0);
 }
 
 static void write_word(struct watched *end, const struct watched *peer)
@@ -187,7 +87,7 @@ static bool has_completion(const struct watched *end)
 	bool has;
 
 	pier__soft_chan_begin(chan);
-	has = !pier__soft_cq_empty(end->cq.queue);
+	has = !pier__soft_cq_empty(end->queues.cq.queue);
 	pier__soft_chan_end(chan, 0);
 	return has;
 }
@@ -279,7 +179,7 @@ static void an_armed_queue_is_called_by_polls_of_another(void)
 	open_pair();
 	chan = chan_of(a.chan);
 	pier__soft_chan_begin(chan);
-	a.cq.armed = true;
+	a.queues.cq.armed = true;
 	pier__soft_chan_events(chan);
 	pier__soft_chan_end(chan, 0);
 	do
@@ -401,17 +301,17 @@ static void an_armed_queue_calls_its_hook_once(void)
 	open_pair();
 	chan = chan_of(a.chan);
 	pier__soft_chan_begin(chan);
-	a.cq.armed = true;
+	a.queues.cq.armed = true;
 	pier__soft_chan_end(chan, 0);
 	IS(atomic_load(&a.woken), 0);
 	write_word(&a, &b);
 	while (!atomic_load(&a.woken))
 		;			/* no calls: the helper makes it */
 	OK(has_completion(&a));
-	IS(a.cq.armed, false);
+	IS(a.queues.cq.armed, false);
 	IS(atomic_load(&a.woken), 1);
 	pier__soft_chan_begin(chan);
-	IS(pier__soft_cq_poll(a.cq.queue, wc, 8), 1);
+	IS(pier__soft_cq_poll(a.queues.cq.queue, wc, 8), 1);
 	pier__soft_chan_end(chan, 0);
 	end_close(&a);
 	end_close(&b);
@@ -422,14 +322,14 @@ static void the_port_is_one_that_qpns_carry(void)
 	open_pair();
 	OK(pier__soft_qpn_fits(a.chan->udp_port));
 	OK(a.chan->udp_port != b.chan->udp_port);
-	IS(pier__soft_qpn_port(a.qp->qpn), a.chan->udp_port);
+	IS(pier__soft_qpn_port(a.queues.qp->qpn), a.chan->udp_port);
 	end_close(&a);
 	end_close(&b);
 }
 
 int main(void)
 {
-	open_dev();
+	fdev = verbschan_device();
 	TEST(calls_that_receive_nothing_do_not_keep_the_helper_away);
 	TEST(the_helper_is_away_while_queues_are_polled);
 	TEST(calls_that_do_not_poll_bring_the_helper_back);

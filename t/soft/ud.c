@@ -2,6 +2,7 @@
 #include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "core/roce.h"
 #include "fabric/soft/rc/qpn.h"
@@ -44,7 +45,9 @@ static struct soft_qp *ud_qp(struct softpair_end *end)
 
 static void open_pair(const char *ip_a, const char *ip_b)
 {
-	struct softpair_opts opts = { .ip = { ip_a, ip_b }, .port = PORT };
+	struct softpair_opts opts = {
+		.ip = { ip_a, ip_b }, .port = PORT, .verbs = true,
+	};
 
 	pair = softpair_open(&opts, 1);
 	a = &pair->end[0];
@@ -259,6 +262,47 @@ static void receives_have_the_keys_of_their_queue(void)
 	close_pair();
 }
 
+static void protect(const struct softpair_end *end, uint32_t off, int access)
+{
+	IS(mprotect(end->mem + off, 4096, access), 0);
+}
+
+static void a_datagram_of_unmapped_memory_is_an_error(void)
+{
+	open_pair(NULL, NULL);
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	protect(a, 0, PROT_NONE);
+	IS(send_one(100), 0);
+	protect(a, 0, PROT_READ | PROT_WRITE);
+	OK(softpair_idle(pair));
+	IS(a->wcs, 1);
+	IS(a->wc[0].wr_id, 5);
+	IS(a->wc[0].status, IBV_WC_LOC_PROT_ERR);
+	IS(from->state, IBV_QPS_ERR);
+	IS(to->state, IBV_QPS_RTS);
+	IS(b->wcs, 0);
+	close_pair();
+}
+
+/* The sender's has left, and is complete. */
+static void one_into_an_unmapped_receive_is_an_error_of_that(void)
+{
+	open_pair(NULL, NULL);
+	IS(softpair_recv(b, 9, AT, 2048), 0);
+	protect(b, AT, PROT_NONE);
+	IS(send_one(100), 0);
+	OK(softpair_idle(pair));
+	protect(b, AT, PROT_READ | PROT_WRITE);
+	IS(a->wcs, 1);
+	IS(a->wc[0].status, IBV_WC_SUCCESS);
+	IS(from->state, IBV_QPS_RTS);
+	IS(b->wcs, 1);
+	IS(b->wc[0].wr_id, 9);
+	IS(b->wc[0].status, IBV_WC_LOC_PROT_ERR);
+	IS(to->state, IBV_QPS_ERR);
+	close_pair();
+}
+
 /* In the network of this test a group is an address, of one endpoint. */
 static void open_group(void)
 {
@@ -385,6 +429,8 @@ int main(void)
 	TEST(one_longer_than_the_receive_is_dropped);
 	TEST(what_no_datagram_can_be_is_refused);
 	TEST(receives_have_the_keys_of_their_queue);
+	TEST(a_datagram_of_unmapped_memory_is_an_error);
+	TEST(one_into_an_unmapped_receive_is_an_error_of_that);
 	TEST(what_is_sent_to_a_group_arrives);
 	TEST(a_group_has_a_q_key);
 	TEST(a_group_is_reached_by_its_own_number_alone);

@@ -80,7 +80,8 @@ static void req_build(struct soft_cm_conn *conn,
 			.local_lid = LID_NONE, .remote_lid = LID_NONE,
 			.flow_label = flow_label(conn->cm->ep->io->port,
 						 handshake->service_port),
-			.hop_limit = HOP_LIMIT, .ack_timeout = ACK_TIMEOUT,
+			.tclass = param->tclass, .hop_limit = HOP_LIMIT,
+			.ack_timeout = ACK_TIMEOUT,
 		},
 		.data = data, .len = SOFT_MAD_IP_LEN + param->len,
 	};
@@ -118,6 +119,7 @@ int pier__soft_cm_connect(struct pier__cm_id *pid,
 		return pier__fail(-EINVAL, "connect() may be called only once");
 
 	conn->handshake->space = (uint8_t)param->space;
+	conn->tclass = param->tclass & SOFT_TCLASS_DSCP;
 	if (datagram)
 		return pier__soft_cm_sidr_connect(conn, param);
 	conn->qpn = param->qpn;

@@ -13,6 +13,7 @@
 #include "fabric/soft/io/dump.h"
 #include "fabric/soft/io/helper.h"
 #include "fabric/soft/shm/shm.h"
+#include "fabric/soft/stats/capture.h"
 #include "fabric/soft/stats/counters_file.h"
 
 #define ROUNDS 16		/* of driving, before the next channel */
@@ -442,6 +443,7 @@ static void reset_in_child(void)
 	}
 	pier__soft_dump_forked();
 	pier__soft_rows_forked();
+	pier__soft_capture_forked();
 	helper.count = 0;
 	helper.first_id = helper.last_id + 1;
 	pier__list_init(&helper.chans);

@@ -317,7 +317,7 @@ static int send_portion(struct soft_udp *udp, const struct soft_tx *tx,
 		}
 	}
 	udp->stats.tx_packets += (uint64_t)taken;
-	pier__soft_capture_sent(tx, udp->tx.packets, i);
+	pier__soft_capture_sent(tx, udp->tx.stage, udp->tx.packets, i);
 	return taken;
 }
 

@@ -335,6 +335,7 @@ static void atomic_execute(void *arg)
 
 	atomic->original = hdr->compare;
 	pier__device_access_begin();
+	pier__device_access_probe(atomic->word);
 	if (hdr->opcode == SOFT_FETCH_ADD)
 		atomic->original = __atomic_fetch_add(
 			atomic->word, hdr->swap_add, __ATOMIC_SEQ_CST);

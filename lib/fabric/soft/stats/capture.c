@@ -212,7 +212,12 @@ static void commit(struct packet *packet)
 	capture.used += PIER__PCAP_RECORD + len;
 }
 
-static void sent_one(const struct soft_tx *tx, int id)
+static size_t wire_len(const struct soft_tx *tx)
+{
+	return tx->hdr_len + tx->payload_len + tx->pad + ICRC_LEN;
+}
+
+static void sent_one(const struct soft_tx *tx, const uint8_t *staged, int id)
 {
 	struct packet packet = {
 		.src = tx->src,
@@ -220,22 +225,14 @@ static void sent_one(const struct soft_tx *tx, int id)
 		.tclass = tx->tclass,
 		.ttl = tx->hop_limit ? tx->hop_limit : TTL,
 		.id = (uint16_t)id,
-		.len = tx->hdr_len + tx->payload_len + tx->pad + ICRC_LEN,
+		.len = wire_len(tx),
 		.good = true,
 	};
-	uint8_t *p = reserve(is_ipv4(&packet), packet.len);
-	uint32_t i;
 
-	if (!p)
+	packet.data = reserve(is_ipv4(&packet), packet.len);
+	if (!packet.data)
 		return;
-	packet.data = p;
-	memcpy(p, tx->hdr, tx->hdr_len);
-	p += tx->hdr_len;
-	for (i = 0; i < tx->iov_count; i++) {
-		memcpy(p, tx->iov[i].iov_base, tx->iov[i].iov_len);
-		p += tx->iov[i].iov_len;
-	}
-	memset(p, 0, tx->pad);
+	memcpy(packet.data, staged, packet.len);
 	commit(&packet);
 }
 
@@ -276,18 +273,24 @@ static void leave(void)
 	pthread_mutex_unlock(&capture.lock);
 }
 
-void pier__soft_capture_tx(const struct soft_tx *tx, const int *packets,
-			   int sends)
+void pier__soft_capture_forked(void)
+{
+	pthread_mutex_init(&capture.lock, NULL);
+}
+
+void pier__soft_capture_tx(const struct soft_tx *tx, const uint8_t *staged,
+			   const int *packets, int sends)
 {
 	int i, id;
 
 	if (!enter())
 		return;
 	for (i = 0; i < sends; i++) {
-		for (id = 0; id < packets[i]; id++)
-			sent_one(tx++, id);
-		if (packets[i] < 0)
-			tx -= packets[i];
+		for (id = 0; id < abs(packets[i]); id++, tx++) {
+			if (packets[i] > 0)
+				sent_one(tx, staged, id);
+			staged += wire_len(tx);
+		}
 	}
 	leave();
 }

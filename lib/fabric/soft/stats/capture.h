@@ -25,22 +25,27 @@ extern atomic_bool pier__soft_capturing;
 /* Open the capture if PIER_PCAP is set and there is none.  Any thread. */
 void pier__soft_capture_open(void);
 
+/* In a child: a thread of the parent may have had the lock. */
+void pier__soft_capture_forked(void);
+
 /*
- * The packets at @tx were sent in @sends segmented sends, packets[i] in the
- * i'th: identifications count from 0 in each.  Negative: as many, which the
- * kernel rejected.  Any thread.
+ * The packets at @tx, whose bytes from BTH to ICRC are behind each other at
+ * @staged, were sent in @sends segmented sends, packets[i] in the i'th:
+ * identifications count from 0 in each.  Negative: as many, which the kernel
+ * rejected.  The payload at @tx is not read: it may be unmapped.  Any thread.
  */
-void pier__soft_capture_tx(const struct soft_tx *tx, const int *packets,
-			   int sends);
+void pier__soft_capture_tx(const struct soft_tx *tx, const uint8_t *staged,
+			   const int *packets, int sends);
 
 /* The @count packets at @rx were received.  Any thread. */
 void pier__soft_capture_rx(const struct soft_rx *rx, int count);
 
 static inline void pier__soft_capture_sent(const struct soft_tx *tx,
+					   const uint8_t *staged,
 					   const int *packets, int sends)
 {
 	if (atomic_load_explicit(&pier__soft_capturing, memory_order_relaxed))
-		pier__soft_capture_tx(tx, packets, sends);
+		pier__soft_capture_tx(tx, staged, packets, sends);
 }
 
 static inline void pier__soft_capture_received(const struct soft_rx *rx,
