@@ -82,7 +82,7 @@ the_version_of_the_package_is_that_of_pier()
 # What a type checker reads: py.typed, and annotations of all that is public.
 all_that_is_public_has_types()
 {
-	cat >"$tmp/types.py" <<-'END'
+	cat >"$tmp/public.py" <<-'END'
 	import inspect
 	import pier
 
@@ -107,7 +107,7 @@ all_that_is_public_has_types()
 	                                   "begun", "take"):
 	            look(f"{name}.{method}", value)
 	END
-	"$python" "$tmp/types.py"
+	"$python" "$tmp/public.py"
 	[ -f "$PYTHONPATH/pier/_pier.pyi" ] || echo "no _pier.pyi"
 }
 
