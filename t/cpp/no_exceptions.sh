@@ -38,9 +38,13 @@ the_example_without_exceptions_works_without_them()
 	in_time "$tmp/program" -d soft_lo -ld "$tmp/a" -re "$tmp/b" \
 	    -m "$tmp/m" --timeout 20 -r "$$" >"$tmp/a.out" 2>&1 </dev/null &
 	in_time "$requester" -d soft_lo -ld "$tmp/b" -re "$tmp/a" \
-	    -m "$tmp/m" --timeout 20 >"$tmp/b.out" 2>&1 &&
-	    wait $! && grep -qxF "read \"$$\"" "$tmp/b.out" ||
-	    cat "$tmp/a.out" "$tmp/b.out"
+	    -m "$tmp/m" --timeout 20 >"$tmp/b.out" 2>&1
+	status=$?
+	wait $! && [ $status -eq 0 ] &&
+	    grep -qxF "read \"$$\"" "$tmp/b.out" || {
+		cat "$tmp/a.out" "$tmp/b.out"
+		return 1
+	}
 }
 
 a_coroutine_works_without_exceptions()

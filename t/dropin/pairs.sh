@@ -37,8 +37,8 @@ events_are_reported()
 {
 	unshare -n true || skip "no network namespace can be made"
 	far_host && in_far ip link set lo up || return
-	in_far timeout 60 "$pier" run --only-soft -- ibv_asyncwatch \
-	    -d soft_lo >"$tmp/out" 2>&1 &
+	in_far timeout $((90 * ${PIER_TEST_SLOWER:-1})) "$pier" run \
+	    --only-soft -- ibv_asyncwatch -d soft_lo >"$tmp/out" 2>&1 &
 	server=$!
 	wait_for 30 grep -q "soft_lo: async event FD" "$tmp/out" &&
 	    ! has_event PORT_ERR && in_far ip link set lo down &&

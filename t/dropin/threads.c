@@ -167,8 +167,8 @@ static void count_in_threads(void *(*add)(void *), void *(*other)(void *))
 	rounds = 0;
 	posting = THREADS;
 	for (i = 0; i < count; i++)
-		pthread_create(&thread[i], NULL, i < THREADS ? add : other,
-			       pair.mem + 64 * i);
+		IS(pthread_create(&thread[i], NULL, i < THREADS ? add : other,
+				  pair.mem + 64 * i), 0);
 	for (i = 0; i < count; i++)
 		pthread_join(thread[i], NULL);
 	while (completed < THREADS * ADDS && !failed)
@@ -192,7 +192,6 @@ static void two_threads_build_requests_of_one_qp(void)
 static void objects_come_and_go_while_two_threads_post(void)
 {
 	count_in_threads(add_by_post, use_all);
-	OK(rounds);
 }
 
 int main(void)

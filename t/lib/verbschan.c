@@ -101,7 +101,7 @@ void verbschan_connect(struct verbschan *end, const struct verbschan *peer)
 		.max_dest_rd_atomic = RD_ATOMIC,
 		.max_rd_atomic = RD_ATOMIC,
 		.min_rnr_timer = 12,
-		.timeout = 14,
+		.timeout = 17,	/* 0.5 s: a busy machine */
 		.retry_cnt = 7,
 		.rnr_retry = 7,
 	};
