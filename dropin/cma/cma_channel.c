@@ -144,12 +144,14 @@ static void add(struct cma_channel *channel, struct cma_event *event)
 	pier__dropin_ring(&channel->bell);
 }
 
+/* A child leaves the count to its parent, which has it, too. */
 static void take_out(struct cma_channel *channel, struct cma_event *event)
 {
 	eventfd_t count;
 
 	pier__list_del(&event->link);
-	if (pier__list_empty(&channel->events) && channel->channel.fd >= 0)
+	if (pier__list_empty(&channel->events) && channel->channel.fd >= 0 &&
+	    !pier__cma_inherited(event->owner))
 		eventfd_read(channel->ready, &count);
 }
 

@@ -6,9 +6,24 @@
 #include <pthread.h>
 
 #include "dropin/cma/cma.h"
+#include "dropin/cma/cma_real.h"
+
+static void hold(void)
+{
+	pier__cma_ports_hold();
+	pier__cma_real_hold();
+}
+
+static void release(void)
+{
+	pier__cma_real_release();
+	pier__cma_ports_release();
+}
 
 static void reset_in_child(void)
 {
+	pier__cma_real_release();
+	pier__cma_real_channels_forked();
 	pier__cma_channels_forked();
 	pier__cma_devices_forked();
 	pier__cma_join_forked();
@@ -18,6 +33,5 @@ static void reset_in_child(void)
 
 __attribute__((constructor)) static void follow_forks(void)
 {
-	pthread_atfork(pier__cma_ports_hold, pier__cma_ports_release,
-		       reset_in_child);
+	pthread_atfork(hold, release, reset_in_child);
 }

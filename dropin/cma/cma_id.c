@@ -65,13 +65,14 @@ int rdma_create_id(struct rdma_event_channel *channel, struct rdma_cm_id **ret,
 
 /*
  * Until the program has acknowledged all events of @id: until then another
- * thread may take one, and uses the connection.
+ * thread may take one, and uses the connection.  Those of a parent do not run
+ * in a child.
  */
 static void wait_for_acks(struct cma_id *id)
 {
 	pthread_mutex_lock(&pier__cma_lock);
 	id->closing = true;
-	while (id->unacked)
+	while (id->unacked && !pier__cma_inherited(id))
 		pthread_cond_wait(&pier__cma_acked, &pier__cma_lock);
 	pthread_mutex_unlock(&pier__cma_lock);
 }

@@ -30,6 +30,11 @@ bool pier__cma_real(void);
 int pier__cma_real_fd(int ready);
 /* @channel is to have events of real devices, too.  -1 with errno. */
 int pier__cma_real_channel(struct cma_channel *channel);
+
+/* Around fork(2), and in the child. */
+void pier__cma_real_hold(void);
+void pier__cma_real_release(void);
+void pier__cma_real_channels_forked(void);
 /* The end of what @channel has of it. */
 void pier__cma_real_channel_free(struct cma_channel *channel);
 

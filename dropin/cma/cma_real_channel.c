@@ -12,6 +12,8 @@
 
 #define CALLS pier__cma_real_calls
 
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
 static int watch(int set, int fd)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -47,9 +49,13 @@ static struct rdma_event_channel *channel_new(int set)
 	return real;
 }
 
+void pier__cma_real_channels_forked(void)
+{
+	pthread_mutex_init(&lock, NULL);
+}
+
 int pier__cma_real_channel(struct cma_channel *channel)
 {
-	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	struct rdma_event_channel *real;
 
 	pthread_mutex_lock(&lock);

@@ -8,6 +8,16 @@
 static struct pier__list ids = { &ids, &ids };	/* with a real one */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+void pier__cma_real_hold(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void pier__cma_real_release(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
 void pier__cma_real_add(struct cma_id *id)
 {
 	pthread_mutex_lock(&lock);

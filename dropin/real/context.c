@@ -20,6 +20,22 @@ struct host_calls {
 static struct pier__list all = { &all, &all };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+static void take(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void give(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/* A child finds the list whole. */
+__attribute__((constructor)) static void follow_forks(void)
+{
+	pthread_atfork(take, give, give);
+}
+
 /* With the lock. */
 static struct host_calls *find(const struct ibv_context *context)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <dirent.h>
 #include <dlfcn.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <stdatomic.h>
@@ -13,6 +14,7 @@
 #include <rdma/rsocket.h>
 
 #include "dropin/cma/cma.h"
+#include "t/lib/limit.h"
 #include "t/lib/tap.h"
 
 /*
@@ -192,6 +194,21 @@ static bool take(struct rdma_event_channel *channel,
 	return !rdma_ack_cm_event(event) && is;
 }
 
+/* A client whose event is not taken; NULL: it has failed. */
+static struct rdma_cm_id *begin_to_resolve(struct rdma_event_channel *channel)
+{
+	struct sockaddr_in addr = {
+		.sin_family = AF_INET, .sin_port = htons(7),
+		.sin_addr.s_addr = htonl(INADDR_LOOPBACK),
+	};
+	struct rdma_cm_id *id;
+
+	if (rdma_create_id(channel, &id, NULL, RDMA_PS_TCP) ||
+	    rdma_resolve_addr(id, NULL, (struct sockaddr *)&addr, TIMEOUT_MS))
+		return NULL;
+	return id;
+}
+
 /* A client of @ps that has resolved @port; NULL: it has failed. */
 static struct rdma_cm_id *resolved(struct rdma_event_channel *channel,
 				   enum rdma_port_space ps, uint16_t port)
@@ -299,7 +316,7 @@ static void a_child_uses_all(void)
 	pid_t pid = fork();
 
 	if (!pid) {
-		alarm(LIMIT_S);
+		alarm(LIMIT_S * limit_slower());
 		exit(use_all());
 	}
 	IS(waitpid(pid, &status, 0), pid);
@@ -356,11 +373,12 @@ static void a_child_has_no_port_of_its_parent(void)
 		return;
 	pid = fork();
 	if (!pid) {
-		alarm(LIMIT_S);
+		alarm(LIMIT_S * limit_slower());
 		close(end[1]);
 		_exit(write(begun[1], &byte, 1) == 1 &&
 		      !read(end[0], &byte, 1) ? 3 : 1);
 	}
+	close(begun[1]);
 	IS(read(begun[0], &byte, 1), 1);
 	IS(rdma_listen(id, 1), 0);
 	close(end[1]);
@@ -369,8 +387,37 @@ static void a_child_has_no_port_of_its_parent(void)
 		IS(WEXITSTATUS(status), 3);
 	close(end[0]);
 	close(begun[0]);
-	close(begun[1]);
 	IS(rdma_destroy_id(id), 0);
+}
+
+/* One id has an event that is not taken, one has an event not acknowledged. */
+static void a_child_destroys_what_it_inherited(void)
+{
+	struct rdma_event_channel *channel = rdma_create_event_channel();
+	struct pollfd pfd = { .fd = channel->fd, .events = POLLIN };
+	struct rdma_cm_id *first = begin_to_resolve(channel), *second;
+	struct rdma_cm_id *same = NULL;
+	struct rdma_cm_event *event;
+	int status = -1;
+	pid_t pid;
+
+	IS(rdma_get_cm_event(channel, &event), 0);
+	second = begin_to_resolve(channel);
+	while (!poll(&pfd, 1, -1))
+		;
+	pid = fork();
+	if (!pid) {
+		alarm(LIMIT_S * limit_slower());
+		_exit(rdma_destroy_id(second) || rdma_destroy_id(first));
+	}
+	IS(waitpid(pid, &status, 0), pid);
+	IS(status, 0);
+	IS(rdma_ack_cm_event(event), 0);
+	OK(take(channel, RDMA_CM_EVENT_ADDR_RESOLVED, &same));
+	OK(same == second);
+	IS(rdma_destroy_id(first), 0);
+	IS(rdma_destroy_id(second), 0);
+	rdma_destroy_event_channel(channel);
 }
 
 int main(void)
@@ -382,5 +429,6 @@ int main(void)
 	IS(use_all(), 0);
 	TEST(a_child_finds_no_lock_taken);
 	TEST(a_child_has_no_port_of_its_parent);
+	TEST(a_child_destroys_what_it_inherited);
 	return tap_done();
 }
