@@ -32,7 +32,6 @@ void pier__cma_channels_forked(void)
 {
 	pthread_mutex_init(&pier__cma_lock, NULL);
 	pthread_cond_init(&pier__cma_acked, NULL);
-	unused = NULL;
 }
 
 /* With the lock held. */

@@ -24,16 +24,29 @@ static struct rs *_Atomic table[FDS];
 static pthread_mutex_t unused_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct rs *unused;
 
-/* A thread of the parent may have had the lock, or that of an unused socket. */
+static void take(void)
+{
+	pthread_mutex_lock(&unused_lock);
+}
+
+static void give(void)
+{
+	pthread_mutex_unlock(&unused_lock);
+}
+
+/* A thread of the parent may have had the lock of an unused socket. */
 static void reset_in_child(void)
 {
-	pthread_mutex_init(&unused_lock, NULL);
-	unused = NULL;
+	struct rs *rs;
+
+	for (rs = unused; rs; rs = rs->next)
+		pthread_mutex_init(&rs->lock, NULL);
+	give();
 }
 
 __attribute__((constructor)) static void follow_forks(void)
 {
-	pthread_atfork(NULL, NULL, reset_in_child);
+	pthread_atfork(take, give, reset_in_child);
 }
 
 struct rs *pier__rs_find(int fd)
