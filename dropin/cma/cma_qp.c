@@ -212,7 +212,7 @@ int rdma_create_qp(struct rdma_cm_id *id, struct ibv_pd *pd,
 	if (!init)
 		return pier__cma_result(-EINVAL);
 	memcpy(&attr, init, sizeof(*init));
-	/* It is where *@init has padding, which has what was there. */
+	/* *@init has padding in the place of comp_mask. */
 	attr.comp_mask = pd ? IBV_QP_INIT_ATTR_PD : 0;
 	attr.pd = pd;
 	err = rdma_create_qp_ex(id, &attr);

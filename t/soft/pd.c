@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +9,7 @@
 #include "fabric/soft/soft.h"
 #include "t/lib/softpair.h"
 #include "t/lib/tap.h"
+#include "t/lib/verbschan.h"
 
 /*
  * Protection domains of programs of libibverbs: a key is valid for the queue
@@ -188,28 +188,6 @@ static struct pier__fdev *fdev;
 static struct soft_mr_table *own;	/* keys of the pair */
 static struct pier__mr *mr;
 
-static void must(int err, const char *what)
-{
-	if (err) {
-		printf("Bail out! %s: %d\n", what, err);
-		exit(1);
-	}
-}
-
-static void open_dev(void)
-{
-	struct pier__ports ports = { 0 };
-	size_t i;
-
-	must(pier__soft_dev.list(&ports), "list");
-	for (i = 0; i < ports.count && !fdev; i++)
-		if (!strcmp(ports.port[i].name, "soft_lo"))
-			must(pier__soft_dev.open(&ports.port[i], &fdev),
-			     "open");
-	free(ports.port);
-	must(!fdev, "no soft_lo");
-}
-
 /* The endpoint of b looks up keys of the device; @iova 0: its address. */
 static void open_registered(const void *pd, uint64_t iova)
 {
@@ -313,7 +291,7 @@ static void what_no_region_can_be_is_refused(void)
 
 int main(void)
 {
-	open_dev();
+	fdev = verbschan_device();
 	TEST(a_key_is_for_peers_of_qps_of_its_pd);
 	TEST(a_key_of_another_pd_is_reported);
 	TEST(a_key_of_another_pd_is_no_local_key);

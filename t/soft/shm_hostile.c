@@ -17,6 +17,7 @@
 #include "fabric/soft/soft.h"
 #include "t/lib/limit.h"
 #include "t/lib/tap.h"
+#include "t/lib/verbschan.h"
 
 /*
  * A peer that does not keep to the rules of shared memory, against an endpoint
@@ -47,16 +48,9 @@ static void must(int err, const char *what)
 
 static void begin_with(uint32_t shm)
 {
-	struct pier__ports ports = { 0 };
 	size_t i;
 
-	must(pier__soft_dev.list(&ports), "list");
-	for (i = 0; i < ports.count && !fdev; i++)
-		if (!strcmp(ports.port[i].name, "soft_lo"))
-			must(pier__soft_dev.open(&ports.port[i], &fdev),
-			     "open");
-	free(ports.port);
-	must(!fdev, "no soft_lo");
+	fdev = verbschan_device();
 	must(pier__soft_chan_create(fdev, shm, &chan), "channel");
 	for (i = 0; i < SOFT_COUNTERS; i++)
 		base[i] = pier__soft_counter(chan_of(chan)->ep->counters, i);
